@@ -24,6 +24,7 @@ __all__ = [
     "NestarrayError",
     "OutOfRangeError",
     "PathError",
+    "Refused",
     "SchemaError",
     "ShapeError",
     "StorageError",
@@ -102,6 +103,25 @@ class UnsupportedError(NestarrayError, NotImplementedError):
 
 class ConversionError(NestarrayError, RuntimeError):
     """A model could not be traced or moved to another framework."""
+
+
+class Refused(ConversionError):
+    """A program, or a part of it, has no translation.
+
+    Args:
+        reason: what is missing or not allowed.
+        place: the function and the call, ``"trace_graph: While (model.py:3)"``; the code that knows
+            it adds it later.
+        remedy: what the user can do.
+    """
+
+    def __init__(self, reason: str, place: str = "", remedy: str = "") -> None:
+        super().__init__(reason, place, remedy)
+        self.reason, self.place, self.remedy = reason, place, remedy
+
+    def __str__(self) -> str:
+        sentence = "; ".join(filter(None, [self.reason, self.remedy]))
+        return f"{self.place}: {sentence}" if self.place else sentence
 
 
 class MissingOpError(ConversionError):

@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import backends, dtypes, lazy_imports, ops, tree
-from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
+from nestarray.errors import (
+    ArgumentError,
+    ConversionError,
+    NestarrayError,
+    Refused,
+    UnsupportedError,
+)
+from nestarray.errors.foreign import foreign
 from nestarray.exporters.program import native_output
 from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.graph import Graph
@@ -157,13 +164,9 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
     example = example_of(graph)
     with replacing(Path(path), "export") as written:
         run = functools.partial(getattr(file, f"run_{name}"), written)
-        try:
+        with foreign(lambda error: f"export: {graph.name}: {_refusal(graph, name, error)}"):
             getattr(file, f"write_{name}")(graph, example, written)
             outputs = run(example)
-        except Exception as error:
-            raise ConversionError(
-                f"export: {graph.name}: {_refusal(graph, name, error)}"
-            ) from error
         what = f"file of format {name!r}"
         accepted = accepted_error(graph, example, _wanted)
         compared = functools.partial(difference, "export", graph.name, what, accepted)
@@ -195,15 +198,17 @@ def _error_at_other_sizes(
     def error_at(sizes: Mapping[str, int]) -> float:
         example = example_of(graph, sizes)
         try:
-            wanted = _wanted(graph, example)
-        except Exception:  # sizes that the trace did not exclude, such as of an index
+            with foreign():
+                wanted = _wanted(graph, example)
+        except Refused:  # sizes that the trace did not exclude, such as of an index
             return 0.0
         return compared(wanted, run(example))
 
     def fails(sizes: Mapping[str, int]) -> bool:
         try:
-            error_at(sizes)
-        except Exception:  # of a runtime, which may be any
+            with foreign():
+                error_at(sizes)
+        except Refused:  # by a runtime
             return True
         return False
 
@@ -212,8 +217,9 @@ def _error_at_other_sizes(
     worst = 0.0
     for sizes in others or alone:
         try:
-            worst = max(worst, error_at(sizes))
-        except Exception as error:
+            with foreign():
+                worst = max(worst, error_at(sizes))
+        except Refused as error:
             at_fault: dict[str, int] = {}  # the first value at which each size fails alone
             for tried in [other for other in alone if fails(other)] or [sizes]:
                 changed = {n: m for n, m in tried.items() if m != traced[n]}
@@ -268,9 +274,10 @@ def _is_refused_or_right(
 ) -> bool:
     """Whether a file refuses an example, or the model does, or both have the same numbers."""
     try:
-        outputs = None if name in _UNCHECKED else run(example)
-        wanted = model(example) if model else None
-    except Exception:  # of a runtime or a model, which may be any
+        with foreign():
+            outputs = None if name in _UNCHECKED else run(example)
+            wanted = model(example) if model else None
+    except Refused:  # by a runtime or a model
         return True
     if outputs is None:
         return False
@@ -285,8 +292,9 @@ def _is_refused_or_right(
 def _can_call_model(graph: Graph) -> bool:
     """Whether the model that was traced can be called again."""
     try:
-        return _of_model(graph, example_of(graph)) is not None
-    except Exception:  # of any model
+        with foreign():
+            return _of_model(graph, example_of(graph)) is not None
+    except Refused:  # by a model
         return False
 
 

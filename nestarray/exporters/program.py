@@ -19,7 +19,8 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
 from nestarray.dynamo import compile_time_constant
-from nestarray.errors import ArgumentError, ConversionError, DtypeError
+from nestarray.errors import ArgumentError, ConversionError, DtypeError, Refused
+from nestarray.errors.foreign import foreign
 from nestarray.exporters.source.lowering.plain_calls import with_plain_calls
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval
@@ -71,7 +72,7 @@ class Program:
     streams: dict[str, Any] = dataclasses.field(default_factory=dict)
     graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
     module: nn.Module | None = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
     _frozen: dict[frozenset[str], Graph] = dataclasses.field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
@@ -286,9 +287,10 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
     failure = None
     if isinstance(model, GraphModule):
         try:
-            training = model.training_graph
-        except Exception as error:  # the code of the source, which may raise any
-            failure = error
+            with foreign():
+                training = model.training_graph
+        except Refused as error:  # by the code of the source
+            failure = error.__cause__ or error
         model = model.graph
     elif training is not None:
         _check_training(model, training)

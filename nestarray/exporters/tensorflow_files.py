@@ -14,7 +14,8 @@ import tensorflow as tf
 from nestarray.backends import portable
 from nestarray.backends.tensorflow import complex_parts
 from nestarray.dispatch import register_interpreter
-from nestarray.errors import UnsupportedError
+from nestarray.errors import Refused, UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.exporters.export import Example, named_outputs
 from nestarray.exporters.native import to_keras_model, to_tf_module
 from nestarray.graph.graph import Graph
@@ -59,11 +60,12 @@ def write_tflite(graph: Graph, example: Example, path: Path) -> None:
             _save(graph, module, Path(folder))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, ["serving_default"])
         try:
-            path.write_bytes(converter.convert())
-        except Exception as error:
+            with foreign(str):
+                path.write_bytes(converter.convert())
+        except Refused as error:
             lacking = _lacking(str(error))
             if not lacking:
-                raise
+                raise (error.__cause__ or error) from None
             raise UnsupportedError(
                 f"TFLite lacks {', '.join(lacking)}; cast values of other dtypes to float32 or "
                 "int32, or choose another format: onnx, savedmodel"

@@ -48,7 +48,7 @@ def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any)
     with graph.running():
         try:
             return node.target(*args, **kwargs)
-        except Exception as error:
+        except Exception as error:  # of any function; it gets its place, and goes on
             error.add_note(f"in {where_of(node)} of the graph of {graph.name}")
             raise
 

@@ -25,6 +25,7 @@ from nestarray.container.container import from_leaves
 from nestarray.display.progress import progress
 from nestarray.dynamo import compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, DtypeError, NestarrayError, UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.graph import assumptions as assumed
@@ -186,12 +187,14 @@ class Graph:
             constants = program.constants
         elif not is_compiling():
             program = self._guarded
+        is_done = False
         try:
             with self.running(inputs, v):
                 result = self._computed(program, inputs, v, s, constants, key)
-        except Exception:
-            check_variables(self, inputs, v, s)
-            raise
+            is_done = True
+        finally:
+            if not is_done:
+                check_variables(self, inputs, v, s)  # may explain the error
         return result if program is not self._guarded else self._checked(result)
 
     def _computed(self, program: Graph, *values: Any) -> Any:
@@ -524,21 +527,18 @@ class Graph:
                 sizes = bind_arguments(self, args, kwargs)[1]
                 check_same(self.name, first or sizes, sizes)
                 first.update(sizes)
-            try:
-                with self.running(*values[:2]):
-                    if is_compiled or is_compiling():
-                        return self._checked(compiled(*values))
-                    with progress(f"compile {self.name} for {self.backend}"):
-                        result = compiled(*values)
-                    is_compiled = True
-                    return self._checked(result)
-            except Exception as error:
-                place = self.sized_by_values
-                if place is None or isinstance(error, NestarrayError):
-                    raise
-                raise UnsupportedError(
-                    f"compile: {self.name}: {unknown_size(place, self.backend)}"
-                ) from error
+            place = None if is_compiling() else self.sized_by_values
+            explained: Any = contextlib.nullcontext()
+            if place is not None:
+                message = f"compile: {self.name}: {unknown_size(place, self.backend)}"
+                explained = foreign(lambda _: message, UnsupportedError, NestarrayError)
+            with explained, self.running(*values[:2]):
+                if is_compiled or is_compiling():
+                    return self._checked(compiled(*values))
+                with progress(f"compile {self.name} for {self.backend}"):
+                    result = compiled(*values)
+                is_compiled = True
+                return self._checked(result)
 
         return call
 

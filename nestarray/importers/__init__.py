@@ -5,6 +5,7 @@
   Haiku and Equinox models; `tensorflow`: functions and modules of TensorFlow, SavedModels.
 - `numpy`: functions and methods of NumPy arrays.
 - `keras`: models of Keras, which the importer of their backend reads.
+- `translator`: the base class of the translations of equations.
 - `coverage`: the operations of a source; `check`: the report before a conversion.
 - `islands`: operations that stay in the source's framework; `module`: a graph as a layer;
   `patching`: attributes of a framework that are replaced during a trace.

@@ -20,7 +20,8 @@ from nestarray.config import check_backend_name, use_backend
 from nestarray.display.progress import progress
 from nestarray.display.sections import HasSections, Sections
 from nestarray.display.table import Table
-from nestarray.errors import ConversionError, DtypeError, NestarrayError
+from nestarray.errors import ConversionError, DtypeError, NestarrayError, Refused
+from nestarray.errors.foreign import first_line, foreign
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
@@ -277,11 +278,11 @@ def _about(graph: Graph) -> list[str]:
 def _refusals(graph: Graph, target: str) -> list[Problem]:
     """The calls that raise when they are run on the target without numbers."""
     return [
-        Problem(where_of(node), _first_line(error), "") for node, error in refusals(graph, target)
+        Problem(where_of(node), first_line(error), "") for node, error in refusals(graph, target)
     ]
 
 
-def refusals(graph: Graph, target: str) -> list[tuple[Node, Exception]]:
+def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
     """The calls that raise when they are run on a backend without numbers, and their errors.
 
     Args:
@@ -291,7 +292,7 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, Exception]]:
     there = graph.replace(backend=target)
     variables = {"v": graph.v, "s": graph.s, "constants": graph.constants}
     given = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
-    found: list[tuple[Node, Exception]] = []
+    found: list[tuple[Node, BaseException]] = []
 
     def described(node: Node) -> tuple[tuple[int, ...], Any]:
         if node.source != "x":
@@ -309,10 +310,11 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, Exception]]:
         for node in graph.calls:
             if all(used in known for used in iter_nodes((node.args, node.kwargs))):
                 try:
-                    known[node] = compute(there, node, known.__getitem__, key)
+                    with foreign():
+                        known[node] = compute(there, node, known.__getitem__, key)
                     continue
-                except Exception as error:
-                    found.append((node, error))
+                except Refused as error:
+                    found.append((node, error.__cause__ or error))
             shape = [] if node.aval is None else [n for n in node.aval.shape if isinstance(n, int)]
             if node.aval is not None and len(shape) == len(node.aval.shape):
                 with contextlib.suppress(DtypeError):  # of the backend; later calls are not run
@@ -338,10 +340,5 @@ def obstacles(graph: Graph) -> list[Problem]:
     places_of: dict[str, list[str]] = {}
     for node, error in refusals(graph, graph.backend):
         if isinstance(error, NestarrayError):
-            places_of.setdefault(_first_line(error), []).append(where_of(node))
+            places_of.setdefault(first_line(error), []).append(where_of(node))
     return [Problem(at[0], reason, "", len(at)) for reason, at in places_of.items()]
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -11,13 +11,14 @@ get there; such a program cannot be saved to a file that runs without Python.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
-from nestarray.errors import UnsupportedError
+from nestarray.errors import MissingOpError, UnsupportedError
 from nestarray.transforms import custom_vjp
 from nestarray.transforms.abstract import Abstract
 from nestarray.transforms.arguments import native_transforms
@@ -27,49 +28,95 @@ Arrays = tuple[Any, ...]
 Description = tuple[tuple[int | None, ...], DType]
 
 
-class HostOperation(Protocol):
+class HostOperation(ABC):
     """A function of a flat list of arrays of one framework, called on the host.
 
-    Attributes:
-        name: name of the operation.
+    Args:
+        function: takes and returns arrays of the framework.
+        name: of the operation.
     """
 
-    name: str
+    def __init__(self, function: Callable[..., Arrays], name: str) -> None:
+        self.function, self.name = function, name
 
     def value(self, *arrays: Any) -> Arrays:
         """The results, for arrays of the framework."""
-        ...
+        return tuple(self.function(*arrays))
 
+    @abstractmethod
     def results(self, arrays: Sequence[Description], /) -> list[Description]:
         """Shape and dtype of each result.
 
         Raises:
             UnsupportedError: they depend on values.
         """
-        ...
 
     def pullback(self, count: int, /) -> HostOperation:
         """The pullback: of `count` arguments and the cotangents of the inexact results.
 
         It returns the gradient of each inexact argument.
         """
-        ...
+        return type(self)(lambda *x: self.gradients(x[:count], x[count:]), self.name)
 
-
-class Host(Protocol):
-    """Makes the operations of one framework, by name and from functions of arrays."""
-
-    def find(self, name: str, /) -> Callable[..., Any]:
-        """Return an operation.
+    @abstractmethod
+    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
+        """The gradient of each inexact argument.
 
         Raises:
-            MissingOpError: the framework has none of this name.
+            UnsupportedError: the operation has no derivative.
         """
-        ...
 
-    def operation(self, function: Callable[..., Arrays], name: str, /) -> HostOperation:
-        """Return a function of arrays as an operation."""
-        ...
+
+class Host(NamedTuple):
+    """The operations of one framework.
+
+    Attributes:
+        find: returns the operation of a name; raises MissingOpError if the framework has none.
+        operation: makes a HostOperation of a function of arrays and a name.
+    """
+
+    find: Callable[[str], Callable[..., Any]]
+    operation: Callable[[Callable[..., Arrays], str], HostOperation]
+
+
+class TracedOperations:
+    """The operations that this process traced and that have no other name.
+
+    Args:
+        framework: for messages.
+        kind: of the operations, for messages.
+    """
+
+    def __init__(self, framework: str, kind: str) -> None:
+        self._framework, self._kind = framework, kind
+        self._names: dict[Any, str] = {}
+        self._operations: dict[str, Any] = {}
+
+    def name_of(self, identity: Any, base: str, operation: Any) -> str:
+        """The name of an operation: its base and a number.
+
+        Args:
+            identity: of the operation; equal ones have one name.
+            base: the start of the name.
+            operation: what `find` returns.
+        """
+        if identity not in self._names:
+            self._names[identity] = name = f"{base}_{len(self._names)}"
+            self._operations[name] = operation
+        return self._names[identity]
+
+    def find(self, name: str) -> Any:
+        """The operation of a name.
+
+        Raises:
+            MissingOpError: this process traced none of this name.
+        """
+        if name not in self._operations:
+            raise MissingOpError(
+                f"island: this process traced no {self._kind} {name!r} of {self._framework}; trace "
+                "the source again"
+            )
+        return self._operations[name]
 
 
 #: Framework → its operations.
@@ -157,21 +204,21 @@ class _Call:
 
     def __call__(self, *arrays: Any) -> Arrays:
         """All arrays that the operation returns; `nest` puts them into its nest."""
-        wanted = self._takes or [dtypes.dtype_of(x) for x in arrays]
+        kinds = self._takes or [dtypes.dtype_of(x) for x in arrays]
         filled = list(self._rest)
-        for place, x, dtype in zip(self._places, arrays, wanted, strict=True):
+        for place, x, dtype in zip(self._places, arrays, kinds, strict=True):
             filled[place] = ops.astype(x, dtype, copy=False)
         args, kwargs = tree.unflatten(self._structure, filled)
         returned = self._operation(*args, **kwargs)
         if backends.backend_of_value(returned) is not None:
             self._returned = None
             return (returned,)
-        found, self._returned = tree.flatten(returned)
-        return tuple(found)
+        leaves, self._returned = tree.flatten(returned)
+        return tuple(leaves)
 
-    def nest(self, found: Sequence[Any]) -> Any:
+    def nest(self, arrays: Sequence[Any]) -> Any:
         """The result of the operation, from the arrays in it."""
-        return found[0] if self._returned is None else tree.unflatten(self._returned, found)
+        return arrays[0] if self._returned is None else tree.unflatten(self._returned, arrays)
 
 
 def _differentiable(
@@ -183,10 +230,10 @@ def _differentiable(
         return _on_host(operation, arrays, backend, framework)
 
     def pull(arrays: Arrays, cotangents: Arrays) -> tuple[Any, ...]:
-        given = [ct for ct in cotangents if ct is not None]  # of integers there are none
+        inexact = [ct for ct in cotangents if ct is not None]  # of integers there are none
         pullback = operation.pullback(len(arrays))
-        found = iter(_differentiable(pullback, [*arrays, *given], backend, framework))
-        return tuple(next(found) if dtypes.dtype_of(x).is_inexact else None for x in arrays)
+        gradients = iter(_differentiable(pullback, [*arrays, *inexact], backend, framework))
+        return tuple(next(gradients) if dtypes.dtype_of(x).is_inexact else None for x in arrays)
 
     call = custom_vjp(value)
     call.defvjp(lambda *arrays: (call(*arrays), arrays), pull)

@@ -14,7 +14,7 @@ import jax
 import jax.scipy.stats
 from jax.extend.core import Primitive
 
-from nestarray.importers.jax import importer
+from nestarray.importers.jax.translation import reads
 from tools.releases.gaps import Gap, argument_gaps, name_gaps
 
 FRONTEND = "nestarray.frontends.jax"
@@ -36,7 +36,7 @@ def gaps() -> Iterator[Gap]:
         yield from name_gaps("jax", prefix, theirs, ours)
         yield from argument_gaps("jax", prefix, theirs, ours)
     for name in primitives():
-        if not importer.reads(name):
+        if not reads(name):
             yield Gap("jax primitives", name)
 
 

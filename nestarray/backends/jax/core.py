@@ -157,3 +157,10 @@ def why_constant(x: Any) -> str | None:
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     return jax.block_until_ready(x)
+
+
+def undecided_size() -> type[Exception]:
+    """The exception for a comparison of open sizes that JAX cannot decide."""
+    name = "InconclusiveDimensionOperation"
+    home: Any = jax.errors if hasattr(jax.errors, name) else jax.core  # before JAX 0.9
+    return getattr(home, name)

@@ -20,6 +20,7 @@ import numpy as np
 from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
+from nestarray.errors.foreign import foreign
 from nestarray.exporters.export import Example, accepted_error, difference, named_outputs
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.training import with_training_layers
@@ -148,14 +149,12 @@ def _compared(graph: Graph, path: Path, source: Style, accepted: float, example:
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look their module up
     given = [*example.flat.values(), *(_MODES[mode] for mode in source.modes)]
+    raised = f"eject: {graph.name}: the source raised"
     try:
-        text = path.read_text(encoding="utf-8")
-        exec(compile(text, str(path), "exec"), vars(module))  # our own text
-        output, state = source.run(vars(module), given)
-    except Exception as error:
-        raise ConversionError(
-            f"eject: {graph.name}: the source raised {type(error).__name__}: {error}"
-        ) from error
+        with foreign(lambda error: f"{raised} {type(error).__name__}: {error}"):
+            text = path.read_text(encoding="utf-8")
+            exec(compile(text, str(path), "exec"), vars(module))  # our own text
+            output, state = source.run(vars(module), given)
     finally:
         del sys.modules[module.__name__]
     outputs = named_outputs(output) | {f"state {name}": x for name, x in state.items()}

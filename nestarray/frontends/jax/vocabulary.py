@@ -76,7 +76,9 @@ class Rule(rules.Rule):
         return named
 
     def refusal(self, parameters: Mapping[str, Any]) -> str:
-        """Return why an equation with these parameters has no call; empty if it has one."""
+        """Return why an equation with these parameters has no call; empty if it has or needs none."""
+        if self.is_ignored:
+            return ""
         named = {**self.defaults, **parameters}
         try:
             self.parameters(self.adapt(named) if self.adapt else named)
@@ -211,10 +213,18 @@ _SCATTERS = (
     "scatter-min", "scatter_max", "scatter-max",
 )  # fmt: skip
 
-#: The primitives whose function has another name, or other arguments.
+#: Primitives without effect on values: copies and placement, and those without results.
+_IGNORED = (
+    "copy", "copy_p", "device_put", "layout_constraint", "name", "optimization_barrier", "pvary",
+    "random_clone", "nonbatchable", "reshard", "shard_alike", "sharding_constraint",
+    "debug_callback", "debug_print", "inspect_sharding",
+)  # fmt: skip
+
+#: The primitives whose function has another name, or other arguments, or that have none.
 RULES = {
     rule.operation: rule
     for rule in (
+        *[Rule(name, "") for name in _IGNORED],
         Rule("add_any", "jax.lax.add"),
         Rule("and", "jax.lax.bitwise_and"),
         Rule("or", "jax.lax.bitwise_or"),

@@ -2,7 +2,7 @@
 
 - `selection`: accepted sources; `models`: Flax, Haiku and Equinox models as functions of their
   variables.
-- `importer`: the translation; `literals`: numbers in a jaxpr; `sizes`: open sizes;
+- `translation`, `calls`, `control_flow`: the translation of equations; `sizes`: open sizes;
   `custom_derivatives`: the rules of custom_jvp and custom_vjp; `places`: lines and modules;
   `islands`: callbacks, and primitives that stay in JAX; `trace_errors`: advice for JAX's errors.
 - `source`: the jaxpr as the reference of proofs.

@@ -14,6 +14,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nestarray.errors import Refused
+from nestarray.errors.foreign import foreign
 from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.jax.equations import bind, inner_jaxprs
 
@@ -40,9 +42,10 @@ def decomposition(eqn: Any) -> Any:
     custom = jax.custom_jvp(function)
     custom.defjvp(lambda primals, tangents: jax.jvp(value, primals, tangents))
     try:
-        closed = jax.make_jaxpr(custom)(*avals)
-        has_rules = bool(custom_derivatives.rules_of(closed.jaxpr.eqns[0]))
-    except Exception:  # JAX has no derivative of the primitive
+        with foreign():
+            closed = jax.make_jaxpr(custom)(*avals)
+            has_rules = bool(custom_derivatives.rules_of(closed.jaxpr.eqns[0]))
+    except Refused:  # JAX has no derivative of the primitive
         return formula
     return closed if has_rules else formula
 
@@ -55,10 +58,11 @@ def _formula(eqn: Any) -> Any:
         if function is None:
             continue
         try:
-            closed = jax.make_jaxpr(lambda *x, f=function: f(*x, **eqn.params))(
-                *[v.aval for v in eqn.invars]
-            )
-        except Exception:  # it computes without JAX, or is not defined
+            with foreign():
+                closed = jax.make_jaxpr(lambda *x, f=function: f(*x, **eqn.params))(
+                    *[v.aval for v in eqn.invars]
+                )
+        except Refused:  # it computes without JAX, or is not defined
             continue
         has_same_results = _described(closed.jaxpr.outvars) == _described(eqn.outvars)
         if has_same_results and eqn.primitive not in _primitives(closed.jaxpr):

@@ -6,19 +6,18 @@ without a function are islands where the caller asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from nestarray import backends, dtypes
-from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.errors import UnsupportedError
 from nestarray.importers import islands
 from nestarray.importers.jax.equations import bind
 
 Arrays = tuple[Any, ...]
 
-#: Name → the function of an equation, for the life of the process.
-_FUNCTIONS: dict[str, Callable[..., Any]] = {}
-_NAMES: dict[Any, str] = {}
+#: For the life of the process.
+_TRACED = islands.TracedOperations("JAX", "call")
 
 #: Primitives with effects on the host, or bound to a machine → the reason against an island.
 _REFUSED = {
@@ -76,23 +75,13 @@ def name_of(eqn: Any) -> str:
     identity: Any = (eqn.primitive, avals, tuple(sorted(eqn.params.items())))
     try:
         hash(identity)
-    except TypeError:  # `_FUNCTIONS` keeps the equation alive
-        identity = id(eqn)
-    if identity not in _NAMES:
-        _NAMES[identity] = name = f"{base}_{len(_NAMES)}"
-        _FUNCTIONS[name] = lambda *arrays: bind(eqn, arrays)
-    return _NAMES[identity]
+    except TypeError:
+        identity = eqn
+    return _TRACED.name_of(identity, base, lambda *arrays: bind(eqn, arrays))
 
 
-class JaxOperation:
-    """A function of a flat list of arrays; see `islands.HostOperation`."""
-
-    def __init__(self, function: Callable[..., Arrays], name: str) -> None:
-        self._function, self.name = function, name
-
-    def value(self, *arrays: Any) -> Arrays:
-        """The results."""
-        return tuple(self._function(*arrays))
+class JaxOperation(islands.HostOperation):
+    """A function of a flat list of arrays."""
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on shapes."""
@@ -103,28 +92,24 @@ class JaxOperation:
                 f"island: {self.name} was traced for fixed sizes; compile the graph for these"
             )
         native = backends.core("jax").native_dtype
-        given = [jax.ShapeDtypeStruct(shape, native(dtype)) for shape, dtype in arrays]
-        found = jax.eval_shape(self._function, *given)
-        return [(tuple(y.shape), dtypes.dtype_of(y)) for y in found]
+        avals = [jax.ShapeDtypeStruct(shape, native(dtype)) for shape, dtype in arrays]
+        results = jax.eval_shape(self.function, *avals)
+        return [(tuple(y.shape), dtypes.dtype_of(y)) for y in results]
 
-    def pullback(self, count: int) -> JaxOperation:
-        """The pullback, by jax.vjp."""
-        return JaxOperation(lambda *values: self._gradients(count, *values), self.name)
-
-    def _gradients(self, count: int, *values: Any) -> Arrays:
+    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
+        """The gradients, by jax.vjp."""
         import jax
 
-        given, cotangents = values[:count], values[count:]
-        places = [i for i, x in enumerate(given) if dtypes.dtype_of(x).is_inexact]
+        places = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
 
         def function(*moving: Any) -> list[Any]:
-            filled = list(given)
+            filled = list(arguments)
             for i, x in zip(places, moving, strict=True):
                 filled[i] = x
-            return [y for y in self._function(*filled) if dtypes.dtype_of(y).is_inexact]
+            return [y for y in self.function(*filled) if dtypes.dtype_of(y).is_inexact]
 
         try:
-            _, pull = jax.vjp(function, *[given[i] for i in places])
+            _, pull = jax.vjp(function, *[arguments[i] for i in places])
         except (ValueError, NotImplementedError) as error:
             raise UnsupportedError(
                 f"island: {self.name} has no derivative in JAX ({str(error).splitlines()[0]}); "
@@ -134,23 +119,4 @@ class JaxOperation:
         return tuple([g.conj() for g in pull([ct.conj() for ct in cotangents])])
 
 
-class JaxHost:
-    """The equations that were traced."""
-
-    @staticmethod
-    def find(name: str) -> Callable[..., Any]:
-        """The function of an equation.
-
-        Raises:
-            MissingOpError: this process traced none of this name.
-        """
-        if name not in _FUNCTIONS:
-            raise MissingOpError(
-                f"island: this process traced no call {name!r} of JAX; trace the source again"
-            )
-        return _FUNCTIONS[name]
-
-    operation = JaxOperation
-
-
-islands.register("jax", JaxHost())
+islands.register("jax", islands.Host(_TRACED.find, JaxOperation))

@@ -1,8 +1,8 @@
-"""Jaxprs: literals, calls whose equations take their place, shapes and dtypes."""
+"""Jaxprs: the traced program, literals, calls whose equations take their place, shapes and dtypes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from nestarray import dtypes
 from nestarray.errors import DtypeError
@@ -11,6 +11,41 @@ from nestarray.importers.jax import equations
 from nestarray.importers.jax.named_calls import NamedCall, named_call
 from nestarray.importers.jax.own_calls import OwnCall, own_call
 from nestarray.importers.jax.sizes import text_of
+
+
+class Output(NamedTuple):
+    """The results of a traced function.
+
+    Attributes:
+        structure: of the output.
+        leaves: of the output; tracers, and numbers that are part of the program.
+        updated: paths of the state that it writes.
+    """
+
+    structure: Any
+    leaves: list[Any]
+    updated: list[str]
+
+
+class Traced(NamedTuple):
+    """A jaxpr, and its arguments.
+
+    Attributes:
+        closed: the jaxpr.
+        conditions: on open sizes.
+        leaves, structure: of the arguments.
+        inputs: the indices of the arrays among the leaves.
+        axes: {axis: name} for each leaf.
+        output: of the function.
+    """
+
+    closed: Any
+    conditions: tuple[str, ...]
+    leaves: list[Any]
+    structure: Any
+    inputs: list[int]
+    axes: list[dict[int, str]]
+    output: Output
 
 
 def is_literal(atom: Any) -> bool:

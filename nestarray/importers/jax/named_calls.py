@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from nestarray import dtypes
+from nestarray.errors import Refused
+from nestarray.errors.foreign import foreign
 from nestarray.frontends.jax import vocabulary
 from nestarray.importers.jax.equations import call_of, is_call, open_jaxpr, refusal
 from nestarray.importers.patching import one_trace, patched
@@ -207,8 +209,9 @@ def _is_call(
         return function(*[x for x, own in zip(inputs, is_given, strict=True) if own], **native)
 
     try:
-        found = jax.make_jaxpr(call)(*[x.aval for x in arrays]).jaxpr
-    except Exception:  # these settings are not of this call
+        with foreign():
+            found = jax.make_jaxpr(call)(*[x.aval for x in arrays]).jaxpr
+    except Refused:  # these settings are not of this call
         return False
     if len(found.eqns) != 1 or found.eqns[0].primitive is not eqn.primitive:
         return False
@@ -234,8 +237,9 @@ def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:
         return call.rule.function(*given, **call.settings)
 
     try:
-        found = jax.eval_shape(run, *[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
-    except Exception:  # the frontend needs values, or does not support the arguments
+        with foreign():
+            found = jax.eval_shape(run, *[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
+    except Refused:  # the frontend needs values, or does not support the arguments
         return False
     (want,) = [v.aval for v in eqn.outvars]
     return (getattr(found, "shape", None), getattr(found, "dtype", None)) == (

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from nestarray import backends, dtypes
 from nestarray.dispatch import Op, register_interpreter
+from nestarray.errors import Refused
+from nestarray.errors.foreign import foreign
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import written_arguments
 from nestarray.importers.jax.equations import call_of
@@ -123,8 +125,9 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     run.__name__ = f"na.{op.name}.{next(_numbers)}"
     try:
-        found = jax.jit(run)(*arrays)
-    except Exception:  # it needs values, or is wrong, which the plain call explains
+        with foreign():
+            found = jax.jit(run)(*arrays)
+    except Refused:  # it needs values, or is wrong, which the plain call explains
         return op.call_native(args, kwargs)
     (kind,) = kinds
     _calls.get()[run.__name__] = OwnCall(op, *written, run, is_single=kind is None)
@@ -156,8 +159,8 @@ def _is_unchanged(call: OwnCall, eqn: Any) -> bool:
     import jax
 
     try:
-        with kept_calls():
+        with kept_calls(), foreign():
             found = jax.make_jaxpr(call.run)(*[x.aval for x in eqn.invars])
-    except Exception:  # the inputs are others
+    except Refused:  # the inputs are others
         return False
     return str(found) == str(call_of(eqn).jaxpr)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nestarray import backends
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
@@ -27,15 +28,11 @@ from nestarray.importers.jax.size_relations import (
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 
 _NATIVE = NativeSizes(lambda x: False, "", str)
-_UNDECIDED = "InconclusiveDimensionOperation"
 
 
 def undecided_size() -> type[Exception]:
     """JAX's exception for a comparison of open sizes that it cannot decide."""
-    import jax.core
-
-    home: Any = jax.errors if hasattr(jax.errors, _UNDECIDED) else jax.core  # before JAX 0.9
-    return getattr(home, _UNDECIDED)
+    return backends.chapter("jax", "core").undecided_size()
 
 
 def named_axes(

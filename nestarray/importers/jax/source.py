@@ -11,7 +11,6 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
 from nestarray.graph.sizes import evaluate
 from nestarray.importers.jax.sizes import bound
 from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
@@ -35,13 +34,18 @@ class Equation:
     sizes: Mapping[str, tuple[Given, int]] = dataclasses.field(default_factory=dict)
 
     @property
+    def is_single(self) -> bool:
+        """Whether it has one value, not a list."""
+        return not self.eqn.primitive.multiple_results
+
+    @property
     def operands(self) -> list[Any]:
         """The values that it reads."""
-        return [*filter(is_value, self.inputs), *_sized(self)]
+        return [*filter(_is_value, self.inputs), *_sized(self)]
 
     def evaluate(self, values: Mapping[Any, Any]) -> Any:
         """The value, or the list of values, given the values of operands."""
-        operands = [values[x] if is_value(x) else x for x in self.inputs]
+        operands = [values[x] if _is_value(x) else x for x in self.inputs]
         sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
         return bound(self.eqn, operands, sizes)
 
@@ -69,9 +73,9 @@ class Size:
         return int(evaluate(self.text, sizes))
 
 
-def is_value(x: Any) -> bool:
-    """Whether an operand is a value of the program, in a body a node; others are constants."""
-    return isinstance(x, (Given, Equation, Part, Node))
+def _is_value(x: Any) -> bool:
+    """Whether an operand is a value of the program; others are constants."""
+    return isinstance(x, (Given, Equation, Part))
 
 
 def _sized(equation: Equation | Size) -> list[Any]:

@@ -62,6 +62,12 @@ _REMEDIES = (
 )
 
 
+def _errors_of_flax() -> tuple[type[Exception], ...]:
+    """The class of Flax's errors, if it is in use; those of JAX are of builtin classes."""
+    flax = sys.modules.get("flax.errors")
+    return () if flax is None else (flax.FlaxError,)
+
+
 @contextlib.contextmanager
 def explained(name: str) -> Iterator[None]:
     """Turn JAX's errors about traced values into `ConversionError`.
@@ -72,7 +78,7 @@ def explained(name: str) -> Iterator[None]:
 
     try:
         yield
-    except Exception as error:
+    except (TypeError, IndexError, *_errors_of_flax()) as error:
         kinds = [cls.__name__ for cls in type(error).__mro__]
         if str(error).endswith("Tracer.__format__"):
             kinds.append("__format__")

@@ -19,6 +19,7 @@ import numpy as np
 
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.frontends import numpy as numpy_frontend
 from nestarray.frontends import registry
 from nestarray.frontends.jax.promotion import enable_x64
@@ -86,54 +87,44 @@ def _with_numpy_dtypes(function: Function) -> Function:
     return call
 
 
-class NumpyOperation:
-    """A function of a flat list of NumPy arrays; see `islands.HostOperation`."""
-
-    def __init__(self, function: Function, name: str) -> None:
-        self._function, self.name = function, name
+class NumpyOperation(islands.HostOperation):
+    """A function of a flat list of NumPy arrays."""
 
     def value(self, *arrays: Any) -> tuple[Any, ...]:
         """The results."""
-        return tuple(map(np.asarray, self._function(*arrays)))
+        return tuple(map(np.asarray, self.function(*arrays)))
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on ones."""
         native = backends.core("numpy").native_dtype
-        try:
+        message = (
+            f"island: the sizes of the results of {self.name} are not known before it runs ({{}}); "
+            "call the graph without compiling it"
+        )
+        with foreign(message.format, UnsupportedError):  # SciPy refuses ones, or a size is unknown
             found = self.value(*[np.ones(shape, native(dtype)) for shape, dtype in arrays])  # type: ignore[arg-type]
-        except Exception as error:  # whatever SciPy raises for such arrays, or an unknown size
-            raise UnsupportedError(
-                f"island: the sizes of the results of {self.name} are not known before it runs "
-                f"({error}); call the graph without compiling it"
-            ) from error
         return [(y.shape, dtypes.dtype_of(y)) for y in found]
 
-    def pullback(self, count: int) -> NumpyOperation:
+    def gradients(self, arguments: Any, cotangents: Any) -> Any:
         """SciPy has no derivatives."""
         raise UnsupportedError(
             f"island: {self.name} has no derivative; hold its arguments fixed with na.stop_gradient"
         )
 
 
-class NumpyHost:
-    """The functions of SciPy, by name."""
+def _find(name: str) -> Function:
+    """The function of a name such as ``"scipy.linalg.expm_cond"``.
 
-    @staticmethod
-    def find(name: str) -> Function:
-        """The function of a name such as ``"scipy.linalg.expm_cond"``.
-
-        Raises:
-            MissingOpError: SciPy has no such function.
-        """
-        module, _, short = name.rpartition(".")
-        space: Any = None
-        if module.startswith("scipy.") and module.removeprefix("scipy.") in MODULES:
-            space = importlib.import_module(module)
-        if short not in getattr(space, "__all__", ()):
-            raise MissingOpError(f"island: SciPy has no function {name!r}")
-        return getattr(space, short)
-
-    operation = NumpyOperation
+    Raises:
+        MissingOpError: SciPy has no such function.
+    """
+    module, _, short = name.rpartition(".")
+    space: Any = None
+    if module.startswith("scipy.") and module.removeprefix("scipy.") in MODULES:
+        space = importlib.import_module(module)
+    if short not in getattr(space, "__all__", ()):
+        raise MissingOpError(f"island: SciPy has no function {name!r}")
+    return getattr(space, short)
 
 
-islands.register("numpy", NumpyHost())
+islands.register("numpy", islands.Host(_find, NumpyOperation))

@@ -2,231 +2,190 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.errors import ConversionError
-from nestarray.graph.node import Aval, Body, Node
+from nestarray.errors import Refused
+from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.shapes import aval_of
-from nestarray.importers.tensorflow.sizes import Dim
-from nestarray.importers.tensorflow.source import Equation
-from nestarray.importers.tensorflow.tensor_lists import TensorList, element, stacked
-from nestarray.importers.tensorflow.values import Value
-from nestarray.proof.source import Part
+from nestarray.importers.tensorflow.tensor_lists import (
+    TensorList,
+    element,
+    stacked,
+    with_length,
+)
+from nestarray.importers.translator import Value
+from nestarray.sizes import Size
 from nestarray.transforms import call_with_vjp, cond, scan, switch, while_loop
 
 if TYPE_CHECKING:
-    from nestarray.importers.tensorflow.importer import Translation
+    from nestarray.importers.tensorflow.translation import Translation
 
 
-class ControlFlow:
-    """Translates the calls of one program that choose or repeat.
+# -- choices -----------------------------------------------------------------------------------
 
-    Args:
-        of: the translation of the program.
-    """
 
-    def __init__(self, of: Translation) -> None:
-        self.of, self.builder = of, of.builder
-
-    def call(self, op: Any, inputs: list[Any]) -> list[Any]:
-        """The results of an operation with functions."""
-        return self._loop(op, inputs) if "While" in op.type else self._choice(op, inputs)
-
-    # -- choices -------------------------------------------------------------------------------
-
-    def _choice(self, op: Any, inputs: list[Any]) -> list[Any]:
-        index, *operands = inputs
-        graphs = operations.functions_of(op)
-        is_case = op.type.endswith("Case")
-        if index.known is not None and index.known.dtype != object:
-            number = int(index.known) if is_case else 0 if index.known else 1
-            chosen = graphs[number if 0 <= number < len(graphs) else -1]
-            return self.inlined(op, chosen, operands)
-        written = [i - 1 for i in operations.written_inputs(op)]
-        equation = self._equation(op, inputs, written, 1)
-        forms: list[list[Any]] = []
-        bodies = []
-        for i, graph in enumerate(graphs):
-            name = f"branch_{i}" if is_case else ("then", "otherwise")[i]
-            with self._body(op, name, {}) as body:
-                given = [Cell(x.value) if i in written else x for i, x in enumerate(operands)]
-                results = self._run(graph, given)
-                forms.append(results)
-                cells = [self.of.node(given[i].value) for i in written]
-                body.output = (*map(self._array, results), *cells)
-            bodies.append(body)
-        if is_case:
-            node = self.builder.call(
-                "switch", switch, "na.switch", (self._branch_index(index, len(bodies)), bodies),
-                origin=op.type,
-            )  # fmt: skip
-        else:
-            node = self.builder.call(
-                "cond", cond, "na.cond", (self._truth(index), *bodies), origin=op.type
-            )
-        found: list[Any] = []
-        for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
-            avals = [body.output[i].aval for body in bodies]
-            aval = aval_of(x) or (avals[0] if avals.count(avals[0]) == len(avals) else None)
-            found.append(self._result(equation, node, i, i, form, aval))
-        for k, i in enumerate(written):
-            at = len(op.outputs) + k
-            operands[i].value = self._part(equation, at, self.builder.item(node, at))
-        return found
-
-    def _branch_index(self, index: Value, count: int) -> Node:
-        """The index with the last branch for numbers out of range."""
-        node = self.of.node(index)
-        is_below = self.builder.call("less", ops.less, "na.less", (node, 0))
-        return self.builder.call("index", ops.where, "na.where", (is_below, count - 1, node))
-
-    def _truth(self, value: Value) -> Node:
-        node = self.of.node(value)
-        if node.aval is not None and node.aval.dtype is dtypes.bool:
-            return node
-        return self.builder.call("is_true", ops.not_equal, "na.not_equal", (node, 0))
-
-    # -- loops ---------------------------------------------------------------------------------
-
-    def _loop(self, op: Any, inputs: list[Any]) -> list[Any]:
-        condition, body = operations.functions_of(op)
-        steps = loops.steps_of(condition, body, inputs)
-        if steps.length == 0 and steps.is_exact:
-            return inputs
-        written = operations.written_inputs(op)
-        run = _Loop(self, op, inputs, steps, written)
-        try:
-            convert = run.as_while if steps.length is None else run.as_scan
-            found = convert(condition, body)
-        except _ShapeChange:
-            if not (steps.is_exact and isinstance(steps.length, int)):
-                raise
-            for _ in range(steps.length):  # each step has other shapes
-                inputs = self.inlined(op, body, inputs)
-            return inputs
-        equation = self._equation(op, inputs, written, 0)
-        results: list[Any] = []
-        for i, value in enumerate(found):
-            if isinstance(value, TensorList) and value not in inputs:
-                value.of = None if equation is None else self.of.part(equation, i)
-            elif isinstance(value, Node):
-                value = self._part(equation, i, value)
-            results.append(value)
-        if steps.length is not None and steps.is_exact:
-            for i, (start, step) in steps.counters.items():
-                results[i] = Value(known=_last(start + steps.length * step, op.outputs[i]))
-        for k, i in enumerate(written):
-            inputs[i].value = self._part(equation, len(op.outputs) + k, run.cells[i])
-            results[i] = inputs[i]
-        return results
-
-    # -- custom gradients ----------------------------------------------------------------------
-
-    def with_rule(self, op: Any, inputs: list[Any]) -> list[Any]:
-        """The operands of an operation, with the gradients of its rule.
-
-        The arguments of the call are the operands, then the values that the rule reads.
-        """
-        rule, count = custom_gradients.rule_of(op), len(op.inputs)
-        nodes = [self.of.node(x.value if isinstance(x, Cell) else x) for x in inputs]
-        avals = [node.aval for node in nodes]
-        tensors = operations.operands_of(op)
-        moving = [i for i, x in enumerate(tensors[:count]) if _is_inexact(x)]
-        with self._body(op, "custom", {"args": avals}) as body:
-            body.output = body.parameters[0][:count]
-        with self._body(op, "custom_forward", {"args": avals}) as forward:
-            (args,) = forward.parameters
-            forward.output = args[:count], args[count:]
-        parts = {"residuals": avals[count:], "cotangents": [avals[i] for i in moving]}
-        with self._body(op, "custom_backward", parts) as backward:
-            residuals, cotangents = backward.parameters
-            of_results: dict[int, Any] = dict(zip(moving, map(Value, cotangents), strict=True))
-            given = [of_results.get(i, inputs[i]) for i in range(count)]
-            for x, node in zip(inputs[count:], residuals, strict=True):
-                given.append(Cell(Value(node)) if isinstance(x, Cell) else Value(node))
-            found = self._run(rule.graph, given)
-            places = {i: rule.outputs[i] for i in moving}
-            gradients = [self.of.node(found[at]) for at in places.values() if at is not None]
-            backward.output = tuple(gradients)
-        equation = None
-        if not self.of.depth:
-            operands = [self.of.given(x, at) for x, at in zip(inputs, tensors, strict=True)]
-            equation = Equation(op, operands, self.builder.place)
-            self.of.add(equation, None)
-        kept = {i for i, at in places.items() if at is not None}
-        still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in kept]
-        settings = {"nondiff_argnums": tuple(still)} if still else {}
-        node = self.builder.call(
-            "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
-            settings, origin=op.type,
-        )  # fmt: skip
-        return [
-            self._part(equation, i, self.builder.item(node, i, aval=avals[i])) for i in range(count)
-        ]
-
-    # -- shared --------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _body(self, op: Any, name: str, parameters: dict[str, Any]) -> Iterator[Body]:
-        with self.of.inside(op), self.builder.body(name, parameters) as body:
-            self.of.depth += 1
-            try:
-                yield body
-            finally:
-                self.of.depth -= 1
-
-    def _run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
-        """The outputs of a function's graph."""
-        env = dict(zip([x.ref() for x in graph.inputs], given, strict=True))
-        self.of.translate(graph, graph.outputs, env)
-        return [env[x.ref()] for x in graph.outputs]
-
-    def inlined(self, op: Any, graph: Any, given: Sequence[Any]) -> list[Any]:
-        """The outputs of a function that takes the place of its call."""
-        with self.of.inside(op):
-            return self._run(graph, given)
-
-    def _array(self, value: Any) -> Any:
-        """The node of a result; of a list, the node of its stack."""
-        if isinstance(value, TensorList):
-            return stacked(self.builder, self.of.sizes, value, None, f"a branch ({self.of.outer})")
-        return self.of.node(value.value if isinstance(value, Cell) else value)
-
-    def _equation(self, op: Any, inputs: list[Any], written: list[int], first: int) -> Any:
-        """The equation of a call; None in a body."""
-        if self.of.depth:
-            return None
-        given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs)]
-        equation = Equation(op, given, self.builder.place, tuple([i + first for i in written]))
-        self.of.add(equation, None)
-        return equation
-
-    def _part(self, equation: Any, index: int, node: Node) -> Value:
-        if equation is None:
-            return Value(node)
-        if equation.is_single:
-            self.of.name(equation, node)
-            return Value(node, equation)
-        return self.of.add(Part(equation, index), node)
-
-    def _result(
-        self, equation: Any, node: Node, at: int, index: int, form: Any, aval: Aval | None
-    ) -> Any:
+def _choice(to: Translation, op: Any, index: Value, *operands: Any) -> list[Any]:
+    graphs = operations.functions_of(op)
+    is_case = op.type.endswith("Case")
+    if index.known is not None and index.known.dtype != object:
+        number = int(index.known) if is_case else 0 if index.known else 1
+        chosen = graphs[number if 0 <= number < len(graphs) else -1]
+        return run(to, chosen, operands)
+    written = [i - 1 for i in operations.written_inputs(op)]
+    equation = to.equation(op, [index, *operands], [i + 1 for i in written])
+    forms: list[list[Any]] = []
+    bodies = []
+    for i, graph in enumerate(graphs):
+        with to.body(f"branch_{i}" if is_case else ("then", "otherwise")[i], {}) as body:
+            arguments = [Cell(x.value) if i in written else x for i, x in enumerate(operands)]
+            results = run(to, graph, arguments)
+            forms.append(results)
+            cells = [to.node(arguments[i].value) for i in written]
+            body.output = (*[_array(to, x) for x in results], *cells)
+        bodies.append(body)
+    if is_case:
+        args = (_branch_index(to, index, len(bodies)), bodies)
+        node = to.builder.call("switch", switch, "na.switch", args, origin=op.type)
+    else:
+        args = (_truth(to, index), *bodies)
+        node = to.builder.call("cond", cond, "na.cond", args, origin=op.type)
+    results = []
+    for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
+        avals = [body.output[i].aval for body in bodies]
+        aval = aval_of(x) or (avals[0] if avals.count(avals[0]) == len(avals) else None)
         if isinstance(form, TensorList):
-            found = self.builder.item(node, at)
-            of = None if equation is None else self.of.part(equation, index)
-            return TensorList(found, form.length, form.aval, of=of)
-        return self._part(equation, index, self.builder.item(node, at, aval=aval))
+            item, of = to.builder.item(node, i), to.part(equation, i)
+            results.append(TensorList(item, form.length, form.aval, of=of))
+        else:
+            results.append(to.result(equation, i, to.builder.item(node, i, aval=aval)))
+    for at, i in enumerate(written, len(op.outputs)):
+        operands[i].value = to.result(equation, at, to.builder.item(node, at))
+    return results
 
 
-class _ShapeChange(ConversionError):
+def _branch_index(to: Translation, index: Value, count: int) -> Node:
+    """The index with the last branch for numbers out of range."""
+    node = to.node(index)
+    is_below = to.builder.call("less", ops.less, "na.less", (node, 0))
+    return to.builder.call("index", ops.where, "na.where", (is_below, count - 1, node))
+
+
+def _truth(to: Translation, value: Value) -> Node:
+    node = to.node(value)
+    if node.aval is not None and node.aval.dtype is dtypes.bool:
+        return node
+    return to.builder.call("is_true", ops.not_equal, "na.not_equal", (node, 0))
+
+
+# -- loops -------------------------------------------------------------------------------------
+
+
+def _loop(to: Translation, op: Any, *inputs: Any) -> Sequence[Any]:
+    condition, body = operations.functions_of(op)
+    steps = loops.steps_of(condition, body, inputs)
+    if steps.length == 0 and steps.is_exact:
+        return inputs
+    written = operations.written_inputs(op)
+    loop = _Loop(to, op, inputs, steps, written)
+    try:
+        convert = loop.as_while if steps.length is None else loop.as_scan
+        last = convert(condition, body)
+    except _ShapeChange:
+        if not (steps.is_exact and isinstance(steps.length, int)):
+            raise
+        for _ in range(steps.length):  # each step has other shapes
+            inputs = tuple(run(to, body, inputs))
+        return inputs
+    equation = to.equation(op, inputs, written)
+    results: list[Any] = []
+    for i, value in enumerate(last):
+        if isinstance(value, TensorList) and value not in inputs:
+            value.of = to.part(equation, i)
+        elif isinstance(value, Node):
+            value = to.result(equation, i, value)
+        results.append(value)
+    if steps.length is not None and steps.is_exact:
+        for i, (start, step) in steps.counters.items():
+            results[i] = Value(known=_last(start + steps.length * step, op.outputs[i]))
+    for at, i in enumerate(written, len(op.outputs)):
+        inputs[i].value = to.result(equation, at, loop.cells[i])
+        results[i] = inputs[i]
+    return results
+
+
+# -- custom gradients --------------------------------------------------------------------------
+
+
+def with_rule(to: Translation, op: Any, *inputs: Any) -> list[Any]:
+    """The operands of an operation, with the gradients of its rule.
+
+    The arguments of the call are the operands, then the values that the rule reads.
+    """
+    rule, count = custom_gradients.rule_of(op), len(op.inputs)
+    nodes = [to.node(x.value if isinstance(x, Cell) else x) for x in inputs]
+    avals = [node.aval for node in nodes]
+    tensors = operations.operands_of(op)
+    moving = [i for i, x in enumerate(tensors[:count]) if _is_inexact(x)]
+    with to.body("custom", {"args": avals}) as body:
+        body.output = body.parameters[0][:count]
+    with to.body("custom_forward", {"args": avals}) as forward:
+        (args,) = forward.parameters
+        forward.output = args[:count], args[count:]
+    parts = {"residuals": avals[count:], "cotangents": [avals[i] for i in moving]}
+    with to.body("custom_backward", parts) as backward:
+        residuals, cotangents = backward.parameters
+        of_results: dict[int, Any] = dict(zip(moving, map(Value, cotangents), strict=True))
+        arguments = [of_results.get(i, inputs[i]) for i in range(count)]
+        for x, node in zip(inputs[count:], residuals, strict=True):
+            arguments.append(Cell(Value(node)) if isinstance(x, Cell) else Value(node))
+        results = run(to, rule.graph, arguments)
+        places = {i: at for i in moving if (at := rule.outputs[i]) is not None}
+        backward.output = tuple([to.node(results[at]) for at in places.values()])
+    equation = to.equation(op, inputs)
+    still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in places]
+    settings = {"nondiff_argnums": tuple(still)} if still else {}
+    node = to.builder.call(
+        "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
+        settings, origin=op.type,
+    )  # fmt: skip
+    return to.results(equation, node, avals[:count])
+
+
+# -- shared ------------------------------------------------------------------------------------
+
+
+def run(to: Translation, graph: Any, arguments: Sequence[Any]) -> list[Any]:
+    """The outputs of a function's graph, whose operations take the place of its call."""
+    return to.outputs(graph, dict(zip([x.ref() for x in graph.inputs], arguments, strict=True)))
+
+
+def _called(to: Translation, op: Any, *inputs: Any) -> list[Any]:
+    (graph,) = operations.functions_of(op)
+    return run(to, graph, inputs[len(inputs) - len(graph.inputs) :])
+
+
+#: Operation → its rule, which takes the operation and its operands.
+RULES: dict[str, Callable[..., Sequence[Any]]] = {
+    **dict.fromkeys((*operations.INLINED, "RemoteCall"), _called),  # the latter has a target first
+    **dict.fromkeys(("While", "StatelessWhile"), _loop),
+    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), _choice),
+}
+
+
+def _array(to: Translation, value: Any) -> Any:
+    """The node of a result; of a list, the node of its stack."""
+    if isinstance(value, TensorList):
+        return stacked(to, value)
+    return to.node(value.value if isinstance(value, Cell) else value)
+
+
+class _ShapeChange(Refused):
     """A step of a loop changes the shape of a value."""
 
 
@@ -238,10 +197,15 @@ class _Loop:
     """
 
     def __init__(
-        self, flow: ControlFlow, op: Any, inputs: list[Any], steps: loops.Steps, written: list[int]
+        self,
+        to: Translation,
+        op: Any,
+        inputs: Sequence[Any],
+        steps: loops.Steps,
+        written: list[int],
     ) -> None:
-        self.flow, self.op, self.inputs, self.steps, self.written = flow, op, inputs, steps, written
-        self.of, self.builder = flow.of, flow.builder
+        self.to, self.op, self.inputs, self.steps, self.written = to, op, inputs, steps, written
+        self.builder = to.builder
         self.cells: dict[int, Node] = {}
         self.carried = [
             i
@@ -254,15 +218,17 @@ class _Loop:
         avals, start = self._carry(body)
         bodies = []
         for name, graph in (("go_on", condition), ("step", body)):
-            with self.flow._body(self.op, name, {"carry": avals}) as made:
-                given = self._given(made.parameters[0], {})
-                found = self.flow._run(graph, given)
+            with self.to.body(name, {"carry": avals}) as function:
+                arguments = self._arguments(function.parameters[0], {})
+                results = run(self.to, graph, arguments)
                 if name == "go_on":
-                    made.output = self.of.node(found[0])
+                    function.output = self.to.node(results[0])
                 else:
-                    made.output = tuple([self._next(i, found, given) for i in self.carried])
-                    self._check_shapes(made.output, avals)
-            bodies.append(made)
+                    function.output = tuple(
+                        [self._next(i, results, arguments) for i in self.carried]
+                    )
+                    self._check_shapes(function.output, avals)
+            bodies.append(function)
         node = self.builder.call(
             "while_loop", while_loop, "na.while_loop", (*bodies, start), origin=self.op.type,
         )  # fmt: skip
@@ -278,45 +244,42 @@ class _Loop:
         masked = not self.steps.is_exact
         if masked:
             avals = [*avals, Aval((), dtypes.bool)]
-            start = (*start, self.of.node(Value(known=np.asarray(True))))
-        with self.flow._body(self.op, "step", {"carry": avals, "row": of_rows}) as made:
-            carry, row = made.parameters
+            start = (*start, self.to.node(Value(known=np.asarray(True))))
+        with self.to.body("step", {"carry": avals, "row": of_rows}) as function:
+            carry, row = function.parameters
             read = dict(zip(rows, row, strict=True))
-            given = self._given(carry, read, columns)
+            arguments = self._arguments(carry, read, columns)
             go_on = None
             if masked:
-                (more,) = self.flow._run(condition, given)
-                args = (carry[-1], self.of.node(more))
+                (more,) = run(self.to, condition, arguments)
+                args = (carry[-1], self.to.node(more))
                 go_on = self.builder.call("go_on", ops.logical_and, "na.logical_and", args)
-            found = self.flow._run(body, given)
-            new = [self._next(i, found, given) for i in self.carried]
+            results = run(self.to, body, arguments)
+            new = [self._next(i, results, arguments) for i in self.carried]
             self._check_shapes(new, avals)
-            ys = [self.of.node(found[i].row) for i in columns]
+            ys = [self.to.node(results[i].row) for i in columns]
             if go_on is not None:
                 new = [self._chosen(go_on, a, b) for a, b in zip(new, carry[:-1], strict=True)]
                 new.append(go_on)
                 ys = [self._chosen(go_on, y, 0) for y in ys]
-            made.output = tuple(new), tuple(ys)
-        settings = {} if rows else {"length": self.of.sizes.node(self.steps.length)}
+            function.output = tuple(new), tuple(ys)
+        settings = {} if rows else {"length": self.to.sizes.node(self.steps.length)}
         node = self.builder.call(
-            "scan", scan, "na.scan", (made, start, tuple(rows.values())), settings,
+            "scan", scan, "na.scan", (function, start, tuple(rows.values())), settings,
             origin=self.op.type,
         )  # fmt: skip
-        pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
+        last_carry, rows_made = self.to.carry_and_rows(node)
         made_columns = {}
         for k, i in enumerate(columns):
-            aval, length = found[i].aval, self.steps.length
-            stack = self.builder.item(pair[1], k, aval=_stacked_aval(aval, length))
+            aval, length = results[i].aval, self.steps.length
+            stack = self.builder.item(rows_made, k, aval=with_length(self.to, aval, length))
             if i in last:
                 args, length = (stack, slice(-1, None)), 1
                 stack = self.builder.call(
-                    "last", ops.getitem, "na.getitem", args, aval=_stacked_aval(aval, length)
+                    "last", ops.getitem, "na.getitem", args, aval=with_length(self.to, aval, length)
                 )
-            made_columns[i] = TensorList(stack, length, aval, constant=found[i].row.known)
-        return self._results(pair[0], avals, made_columns, popped=set(rows) - self.steps.fixed)
-
-    def _where(self) -> str:
-        return f"{self.op.type} ({self.builder.place})"
+            made_columns[i] = TensorList(stack, length, aval, constant=results[i].row.known)
+        return self._results(last_carry, avals, made_columns, popped=set(rows) - self.steps.fixed)
 
     def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
         """Refuse a loop that changes a shape.
@@ -328,9 +291,9 @@ class _Loop:
             after = getattr(node, "aval", None)
             if aval is not None and after is not None and after.shape != aval.shape:
                 raise _ShapeChange(
-                    f"trace_graph: a step of {self._where()} changes the shape {aval.shape} to "
-                    f"{after.shape}, and the number of steps is unknown; write into a "
-                    "TensorArray or an array of the last size"
+                    f"a step changes the shape {aval.shape} to {after.shape}, and the number of "
+                    "steps is unknown",
+                    remedy="write into a TensorArray or an array of the last size",
                 )
 
     def _chosen(self, go_on: Node, new: Any, old: Any) -> Node:
@@ -343,14 +306,10 @@ class _Loop:
         for i in self.carried:
             x = self.inputs[i]
             if isinstance(x, TensorList):
-                start.append(
-                    stacked(
-                        self.builder, self.of.sizes, x, self._written_aval(body, i), self._where()
-                    )
-                )
+                start.append(stacked(self.to, x, self._written_aval(body, i)))
                 avals.append(start[-1].aval)
             else:
-                start.append(self.of.node(x.value if isinstance(x, Cell) else x))
+                start.append(self.to.node(x.value if isinstance(x, Cell) else x))
                 avals.append(aval_of(body.inputs[i]) or start[-1].aval)
         return avals, tuple(start)
 
@@ -361,33 +320,33 @@ class _Loop:
                 return aval_of(op.inputs[-1])
         return None
 
-    def _given(
+    def _arguments(
         self, carry: Sequence[Node], rows: dict[int, Node], columns: Sequence[int] = ()
     ) -> list[Any]:
         """The arguments of a function of the loop."""
-        given = list(self.inputs)
+        arguments = list(self.inputs)
         for i, node in zip(self.carried, carry):
             x = self.inputs[i]
             if isinstance(x, TensorList):
-                given[i] = TensorList(node, x.length, element(node) or x.aval)
+                arguments[i] = TensorList(node, x.length, element(node) or x.aval)
             else:
-                given[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
+                arguments[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
         for i, node in rows.items():
             x = self.inputs[i]
             item = Value(node) if x.constant is None else Value(known=x.constant)
-            given[i] = TensorList(None, x.length, x.aval, kind="row", row=item)
+            arguments[i] = TensorList(None, x.length, x.aval, kind="row", row=item)
         for i in columns:
             x = self.inputs[i]
-            given[i] = TensorList(None, x.length, x.aval, kind="column")
-        return given
+            arguments[i] = TensorList(None, x.length, x.aval, kind="column")
+        return arguments
 
-    def _next(self, index: int, found: list[Any], given: list[Any]) -> Any:
+    def _next(self, index: int, results: list[Any], arguments: list[Any]) -> Any:
         if index in self.written:
-            return self.of.node(given[index].value)
-        value = found[index]
+            return self.to.node(arguments[index].value)
+        value = results[index]
         if isinstance(value, TensorList):
-            return stacked(self.builder, self.of.sizes, value, None, self._where())
-        return self.of.node(value)
+            return stacked(self.to, value)
+        return self.to.node(value)
 
     def _results(
         self,
@@ -422,13 +381,11 @@ class _Loop:
     def _is_full(self, length: Any) -> bool:
         """Whether a list has an element for each step."""
         steps = self.steps.length
-        if isinstance(length, Dim) and isinstance(steps, Dim):
-            return length.expression is not None and length.expression == steps.expression
-        return length == steps if not isinstance(length, Dim) else False
+        return isinstance(length, Size) == isinstance(steps, Size) and length == steps
 
     def _rows(self, body: Any) -> dict[int, Node]:
         """Index of a list of which each step reads one element → the array of the rows."""
-        found = {}
+        rows = {}
         for i, x in enumerate(self.inputs):
             if not isinstance(x, TensorList) or x.stack is None or not self._is_full(x.length):
                 continue
@@ -439,18 +396,18 @@ class _Loop:
                     for op in reading
                 )
                 if is_read and reading and self.steps.is_exact:
-                    found[i] = x.stack
+                    rows[i] = x.stack
             elif self.steps.is_exact and [op.type for op in reading] == ["TensorListPopBack"]:
                 output = loops.origin(body.outputs[i])
                 if output is reading[0].outputs[0]:
-                    found[i] = self.builder.call(
+                    rows[i] = self.builder.call(
                         "flip", ops.flip, "na.flip", (x.stack,), {"axis": 0}, aval=x.stack.aval
                     )
-        return found
+        return rows
 
     def _columns(self, body: Any) -> list[int]:
         """The indices of the lists into which each step writes one element."""
-        found = []
+        columns = []
         for i, x in enumerate(self.inputs):
             if not isinstance(x, TensorList) or i in self.steps.fixed:
                 continue
@@ -466,34 +423,29 @@ class _Loop:
             )
             is_grown = is_appended and x.length == 0 and self.steps.is_exact
             if is_set or is_grown:
-                found.append(i)
-        return found
+                columns.append(i)
+        return columns
 
     def _last(self, body: Any) -> list[int]:
         """The indices of the lists whose only element each step replaces by one of open size."""
-        found = []
+        lists = []
         for i, x in enumerate(self.inputs):
-            if not self.of.sizes.is_open or not self.steps.is_exact or i in self.steps.fixed:
+            if not self.to.sizes.is_open or not self.steps.is_exact or i in self.steps.fixed:
                 continue
             if not isinstance(x, TensorList) or x.stack is not None or x.length != 1 or x.aval:
                 continue
             op = loops.origin(body.outputs[i]).op
             if op.type == "TensorListSetItem" and loops.readers(body, i) == [op]:
-                found.append(i)
-        return found
+                lists.append(i)
+        return lists
 
 
 def _last(number: Any, tensor: Any) -> np.ndarray:
     """The last value of a counter."""
-    made = np.empty((), object if isinstance(number, Dim) else tensor.dtype.as_numpy_dtype)
-    made[()] = number
-    return made
+    array = np.empty((), object if isinstance(number, Size) else tensor.dtype.as_numpy_dtype)
+    array[()] = number
+    return array
 
 
 def _is_inexact(tensor: Any) -> bool:
     return tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype.name == "resource"
-
-
-def _stacked_aval(aval: Aval | None, length: Any) -> Aval | None:
-    size = length.expression if isinstance(length, Dim) else length
-    return None if aval is None or size is None else Aval((size, *aval.shape), aval.dtype)

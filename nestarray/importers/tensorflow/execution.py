@@ -133,7 +133,8 @@ class _Captured(Cell):
 
 
 def _called(op: Any, values: list[Any]) -> list[Any]:
-    return interpret(functions_of(op)[0], values)
+    (graph,) = functions_of(op)
+    return interpret(graph, values[len(values) - len(graph.inputs) :])  # RemoteCall has a target
 
 
 def _loop(op: Any, values: list[Any]) -> list[Any]:

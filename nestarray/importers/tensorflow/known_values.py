@@ -1,7 +1,7 @@
 """Values that the program knows: constants, and shape arithmetic with open sizes.
 
 Operations whose operands are all known run once, at the trace. Their values are arrays of NumPy;
-an array of objects holds numbers and `Dim`s.
+an array of objects holds numbers and `Size`s.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CREATION = frozenset(["Fill", "ZerosLike", "OnesLike", "BroadcastTo", "Tile", "L
 
 
 def is_symbolic(value: Any) -> bool:
-    """Whether a known value has a Dim in it."""
+    """Whether a known value has a Size in it."""
     return isinstance(value, np.ndarray) and value.dtype == object
 
 
@@ -34,8 +34,7 @@ def computed(op: Any, run: Callable[..., Any], values: Sequence[np.ndarray]) -> 
         values: its operands.
     """
     if any(map(is_symbolic, values)):
-        found = _symbolic(op, values)
-        return None if found is None else [found]
+        return _moved(op, run, values) if op.type in _MOVES else _computed(op, values)
     if any(x.size > _MOST for x in values):
         return None
     results = [np.asarray(y) for y in run(op, [*values])]
@@ -58,80 +57,62 @@ def limit(op: Any) -> np.ndarray | None:
     return a if a.shape == op.outputs[0].shape and (a <= b).all() else None
 
 
-def _symbolic(op: Any, values: Sequence[np.ndarray]) -> np.ndarray | None:
+def _moved(op: Any, run: Callable[..., Any], values: Sequence[np.ndarray]) -> list[Any] | None:
+    """The results of an operation that moves elements: it runs on their numbers."""
+    elements: list[Any] = []
+    arguments = operations.arguments_of(op, range(len(values))).values()
+    operands = list(values)
+    for arg, places in zip(op.op_def.input_arg, arguments, strict=True):
+        for place in places if isinstance(places, list) else [places]:
+            x = values[place]
+            if arg.type_attr == op.op_def.output_arg[0].type_attr:
+                first = len(elements)
+                elements += x.reshape(-1).tolist()
+                x = np.arange(first, len(elements)).reshape(x.shape)
+            elif is_symbolic(x):  # an index or a shape
+                return None
+            operands[place] = x.astype(op.inputs[place].dtype.as_numpy_dtype)
+    table = np.empty(len(elements), object)
+    table[:] = elements
+    return [_array(table[y]) for y in run(op, operands)]
+
+
+def _computed(op: Any, values: Sequence[np.ndarray]) -> list[Any] | None:
     """The result of shape arithmetic; None for operations that decide by a size."""
-    rule = _RULES.get(op.type)
-    if rule is None:
+    rule = _ARITHMETIC.get(op.type)
+    if rule is None or (op.type == "Cast" and not op.get_attr("DstT").is_integer):
         return None
-    try:
-        found = rule(op, *[np.asarray(x, object) for x in values])
-    except (TypeError, ValueError):
-        return None
-    return found if found is None or isinstance(found, np.ndarray) else _object(found)
+    return [_array(rule(op, *[np.asarray(x, object) for x in values]))]
 
 
-def _object(value: Any) -> np.ndarray:
-    made = np.empty((), object)
-    made[()] = value
-    return made
+def _array(value: Any) -> np.ndarray:
+    if isinstance(value, np.ndarray):
+        return value
+    scalar = np.empty((), object)
+    scalar[()] = value
+    return scalar
 
 
 def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x, y: function(x, y)
 
 
-def _strided_slice(op: Any, x: Any, begin: Any, end: Any, strides: Any) -> Any:
-    if op.get_attr("new_axis_mask") or op.get_attr("ellipsis_mask") or begin.size != 1:
-        return None
-    first = None if op.get_attr("begin_mask") else int(begin[0])
-    last = None if op.get_attr("end_mask") else int(end[0])
-    if op.get_attr("shrink_axis_mask"):
-        return x[first]
-    return x[first : last : int(strides[0])]
-
-
-def _pack(op: Any, *values: Any) -> Any:
-    return np.stack(values, op.get_attr("axis"))
-
-
-def _concat(op: Any, *values: Any) -> Any:
-    return np.concatenate(values[:-1], int(values[-1]))
-
-
 def _product(op: Any, x: Any, axes: Any) -> Any:
-    found = x
     for axis in sorted(np.atleast_1d(axes), reverse=True):
-        found = np.multiply.reduce(found, int(axis), keepdims=op.get_attr("keep_dims"))
-    return found
-
-
-def _gather(op: Any, x: Any, indices: Any, axis: Any = 0) -> Any:
-    return np.take(x, np.asarray(indices, int), int(axis))
-
-
-def _same(op: Any, x: Any) -> Any:
+        x = np.multiply.reduce(x, int(axis), keepdims=op.get_attr("keep_dims"))
     return x
 
 
-def _is_integer_cast(op: Any, x: Any) -> Any:
-    return x if op.get_attr("DstT").is_integer else None
+#: Operations whose results consist of elements of their operands.
+_MOVES = frozenset(
+    ["Identity", "StopGradient", "Snapshot", "StridedSlice", "Slice", "Pack", "Unpack", "ConcatV2",
+     "Split", "SplitV", "GatherV2", "Gather", "Reshape", "Squeeze", "ExpandDims", "Transpose",
+     "ReverseV2", "Tile"]
+)  # fmt: skip
 
-
-def _slice(op: Any, x: Any, begin: Any, size: Any) -> Any:
-    first, count = int(begin[0]), int(size[0])
-    return x[first:] if count < 0 else x[first : first + count]
-
-
-def _reshape(op: Any, x: Any, shape: Any) -> Any:
-    return x.reshape([int(n) for n in shape])
-
-
-_RULES: dict[str, Callable[..., Any]] = {
-    "Identity": _same, "StopGradient": _same, "Snapshot": _same, "Cast": _is_integer_cast,
+#: Operation → its function of arrays of numbers and Sizes.
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
     "Add": _binary(operator.add), "AddV2": _binary(operator.add), "Sub": _binary(operator.sub),
     "Mul": _binary(operator.mul), "FloorDiv": _binary(operator.floordiv),
-    "FloorMod": _binary(operator.mod), "StridedSlice": _strided_slice, "Pack": _pack,
-    "ConcatV2": _concat, "Prod": _product, "GatherV2": _gather, "Gather": _gather, "Slice": _slice,
-    "Reshape": _reshape, "Squeeze": lambda op, x: x.reshape([n for n in x.shape if n != 1]),
-    "ExpandDims": lambda op, x, axis: np.expand_dims(x, int(axis)),
+    "FloorMod": _binary(operator.mod), "Prod": _product, "Cast": lambda op, x: x,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray.importers.tensorflow import operations
-from nestarray.importers.tensorflow.sizes import Dim
+from nestarray.sizes import Size
 
 _COMPARISONS = {"Less": 0, "LessEqual": 1, "Greater": 0, "GreaterEqual": 1}
 _FLIPPED = {
@@ -54,28 +54,16 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
         if isinstance(start, int) and increment:
             counters[i] = start, increment
     conditions = list(_conjuncts(origin(cond.outputs[0]).op))
-    found = [_length(cond, op, inputs, counters, fixed) for op in conditions]
-    lengths = [n for n in found if n is not None]
+    limits = [_length(cond, op, inputs, counters, fixed) for op in conditions]
+    lengths = [n for n in limits if n is not None]
     numbers = [n for n in lengths if isinstance(n, int)]
-    dims = [n for n in lengths if isinstance(n, Dim)]
-    is_one = not (numbers and dims) and all(_is_shift(n, dims[0]) for n in dims)
-    length = (
-        min(numbers) if numbers else _smallest(dims) if dims and is_one else next(iter(dims), None)
-    )
-    return Steps(length, len(lengths) == len(found) and is_one, counters, fixed)
-
-
-def _is_shift(a: Dim, b: Dim) -> bool:
-    """Whether two sizes differ by a number."""
-    if a.expression is None or b.expression is None:
-        return a is b
-    return isinstance(a.expression - b.expression, int)
-
-
-def _smallest(dims: Sequence[Dim]) -> Dim:
-    """The smallest of sizes that differ by numbers."""
-    first = dims[0].expression
-    return dims[0] if first is None else min(dims, key=lambda n: n.expression - first)  # type: ignore[operator]
+    sizes = [n for n in lengths if isinstance(n, Size)]
+    shifts = [n - sizes[0] for n in sizes]
+    is_one = not (numbers and sizes) and all(isinstance(n, int) for n in shifts)
+    if is_one and sizes:  # they differ by numbers
+        sizes = [sizes[shifts.index(min(shifts))]]
+    length = min(numbers) if numbers else next(iter(sizes), None)
+    return Steps(length, len(lengths) == len(limits) and is_one, counters, fixed)
 
 
 def origin(tensor: Any) -> Any:
@@ -87,8 +75,8 @@ def origin(tensor: Any) -> Any:
 
 def argument_of(graph: Any, tensor: Any) -> int | None:
     """The index of the argument that a tensor of a graph is; None for others."""
-    found = origin(tensor)
-    return next((i for i, x in enumerate(graph.inputs) if x is found), None)
+    source = origin(tensor)
+    return next((i for i, x in enumerate(graph.inputs) if x is source), None)
 
 
 def readers(graph: Any, index: int) -> list[Any]:
@@ -103,21 +91,21 @@ def readers(graph: Any, index: int) -> list[Any]:
 
 
 def _known(value: Any) -> Any:
-    """The number or the Dim of a scalar; None if it is unknown."""
+    """The number or the Size of a scalar; None if it is unknown."""
     known = getattr(value, "known", None)
     if known is None or known.shape != () or known.dtype.kind not in "iuO":
         return None
     number = known.item()
-    return number if isinstance(number, Dim) else int(number)
+    return number if isinstance(number, Size) else int(number)
 
 
 def _value(graph: Any, tensor: Any, inputs: Sequence[Any], fixed: set[int]) -> Any:
     """The known value of a tensor in a function of the loop."""
-    found = origin(tensor)
-    if found.op.type == "Const":
-        value = operations.constant_of(found.op)
+    source = origin(tensor)
+    if source.op.type == "Const":
+        value = operations.constant_of(source.op)
         return int(value) if value.shape == () and value.dtype.kind in "iu" else None
-    index = argument_of(graph, found)
+    index = argument_of(graph, source)
     return _known(inputs[index]) if index in fixed else None
 
 
@@ -166,9 +154,7 @@ def _length(
         span = limit - start if step > 0 else start - limit
         span = span + _COMPARISONS[kind]
         size = abs(step)
-        if isinstance(span, Dim):
-            if start == 0 and step == 1 and kind == "Less":
-                return limit
+        if isinstance(span, Size):
             return span if size == 1 else (span + (size - 1)) // size
         return max(-(-span // size), 0)
     return None

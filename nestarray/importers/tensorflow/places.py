@@ -56,13 +56,14 @@ class Layers:
             graph = tf.compat.v1.get_default_graph()
             if not path or tf.executing_eagerly():
                 return call(layer, *args, **kwargs)
-            first, self._failed = graph.version, ""
+            first, self._failed, is_done = graph.version, "", False
             try:
-                return call(layer, *args, **kwargs)
-            except Exception:
-                self._failed = self._failed or path
-                raise
+                result = call(layer, *args, **kwargs)
+                is_done = True
+                return result
             finally:
+                if not is_done:
+                    self._failed = self._failed or path
                 self._graphs.append(graph)
                 self._ranges.setdefault(id(graph), []).append((first, graph.version, path))
 

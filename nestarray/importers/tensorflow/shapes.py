@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.errors import ConversionError, DtypeError, NestarrayError, ShapeError
+from nestarray.errors import DtypeError, NestarrayError, Refused, ShapeError
 from nestarray.frontends import rules
 from nestarray.graph.node import Aval, Node, map_nodes
-from nestarray.importers.tensorflow import execution, sizes
 from nestarray.importers.tensorflow.operations import Cell
-from nestarray.importers.tensorflow.values import Value
-from nestarray.sizes import IntOrSize
+from nestarray.importers.translator import Value
+from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
 
 if TYPE_CHECKING:
-    from nestarray.importers.tensorflow.importer import Translation
+    from nestarray.importers.tensorflow.translation import Translation
 
 #: Operations whose results are shapes.
 OPERATIONS = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
@@ -27,112 +26,81 @@ OPERATIONS = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
 _UNKNOWN = (NestarrayError, TypeError, ValueError, NotImplementedError)
 
 
-class Shapes:
-    """The shapes of the values of one program.
+def shape_of(to: Translation, op: Any, value: Value) -> Value:
+    """The shape of an operand as a known value."""
+    rank_only = op.type == "Rank"
+    value = value.value if isinstance(value, Cell) else value
+    if value.known is not None:
+        shape: tuple[Any, ...] = value.known.shape
+    elif value.node.aval is not None:
+        shape = value.node.aval.shape
+    else:
+        tensor = op.inputs[0]
+        shape = tuple(
+            [
+                to.sizes.of_array(value.node, axis) if n is None else n
+                for axis, n in enumerate(tensor.shape)
+            ]
+        )
+    if rank_only:
+        return Value(known=np.asarray(len(shape), "int32"))
+    is_open = any(isinstance(n, Size) for n in shape)
+    dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
+    array = np.empty(len(shape), dtype)
+    array[:] = shape
+    if op.type == "Size":
+        total = np.empty((), dtype)
+        total[()] = np.multiply.reduce(array) if len(shape) else 1
+        return Value(known=total)
+    return Value(known=array)
+
+
+def avals_of(to: Translation, op: Any, call: rules.Call) -> list[Aval | None]:
+    """Shape and dtype of each result; None where they are unknown.
 
     Args:
-        of: the translation of the program.
+        to: the translation.
+        op: the operation.
+        call: the function that computes it, and its arguments.
     """
+    known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
+    if None in known:
+        computed = _computed(to, op, call)
+        if len(computed) == len(known):
+            known = [a if a is not None else b for a, b in zip(known, computed, strict=True)]
+    return [
+        Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
+        for shape, x in zip(known, op.outputs, strict=True)
+    ]
 
-    def __init__(self, of: Translation) -> None:
-        self.of = of
 
-    def shape(self, op: Any, value: Value) -> Value:
-        """The shape of an operand as a known value."""
-        rank_only = op.type == "Rank"
-        value = value.value if isinstance(value, Cell) else value
-        if value.known is not None:
-            shape: tuple[Any, ...] = value.known.shape
-        elif value.node.aval is not None:
-            shape = tuple([self.of.sizes.of(n) for n in value.node.aval.shape])
-        else:
-            tensor = op.inputs[0]
-            shape = tuple(
-                [
-                    sizes.size_of(value.node, axis) if n is None else n
-                    for axis, n in enumerate(tensor.shape)
-                ]
-            )
-        if rank_only:
-            return Value(known=np.asarray(len(shape), "int32"))
-        is_open = any(isinstance(n, sizes.Dim) for n in shape)
-        dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
-        made = np.empty(len(shape), dtype)
-        made[:] = shape
-        if op.type == "Size":
-            total = np.empty((), dtype)
-            total[()] = np.multiply.reduce(made) if len(shape) else 1
-            return Value(known=total)
-        return Value(known=made)
-
-    def avals(self, op: Any, inputs: list[Any], call: rules.Call) -> list[Aval | None]:
-        """Shape and dtype of each result; None where they are unknown.
-
-        Args:
-            op, inputs: the operation and its operands.
-            call: the function that computes it, and its arguments.
-        """
-        known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
-        if None in known:
-            found = (
-                self._abstract(op, call) if self.of.sizes.is_open else self._inferred(op, inputs)
-            )
-            if len(found) == len(known):
-                known = [a if a is not None else b for a, b in zip(known, found, strict=True)]
-        return [
-            Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
-            for shape, x in zip(known, op.outputs, strict=True)
-        ]
-
-    def _abstract(self, op: Any, call: rules.Call) -> list[Any]:
-        """The shapes of the results with open sizes; empty if they are unknown."""
-        try:
-            args, kwargs = map_nodes(self._stand_in, [list(call.args), call.kwargs])
-            result = abstract.evaluate(call.function, args, kwargs)
-            self.of.sizes.check(op.type)
-        except ShapeError as error:
-            raise ConversionError(
-                f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the open "
-                f"sizes ({error}); give equal sizes one name, and sizes that the program fixes none"
+def _computed(to: Translation, op: Any, call: rules.Call) -> list[Any]:
+    """The shapes of the results by abstract evaluation; empty if they are unknown."""
+    try:
+        args, kwargs = map_nodes(lambda node: _stand_in(to, node), [list(call.args), call.kwargs])
+        result = abstract.evaluate(call.function, args, kwargs)
+        to.sizes.check(op.type)
+    except _UNKNOWN as error:
+        if isinstance(error, ShapeError) and to.sizes.is_open:
+            raise Refused(
+                f"dynamic: it does not fit the open sizes ({error})",
+                remedy="give equal sizes one name, and sizes that the program fixes none",
             ) from error
-        except _UNKNOWN:
-            return []
-        results = result if isinstance(result, (list, tuple)) else [result]
-        return [_shape_of(x) for x in results]
+        return []
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return [_shape_of(x) for x in results]
 
-    def _stand_in(self, node: Node) -> Any:
-        """The abstract value of a node."""
-        sizes = self.of.sizes
-        if node in sizes.expressions:
-            return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
-        if node.source == "constants":
-            return self.of.builder.values["constants"][node.path]
-        if node.aval is None:
-            raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
-        return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
 
-    def _inferred(self, op: Any, inputs: list[Any]) -> list[Any]:
-        """The shapes of the results as TensorFlow infers them."""
-        import tensorflow as tf
-
-        with tf.Graph().as_default():
-            operands = [self._placeholder(x, at) for x, at in zip(inputs, op.inputs)]
-            shapes = [y.shape for y in execution.run(op, operands)]
-        return [tuple(shape) if _is_full(shape) else None for shape in shapes]
-
-    def _placeholder(self, value: Any, tensor: Any) -> Any:
-        """An operand without a value."""
-        import tensorflow as tf
-
-        placeholder = tf.compat.v1.placeholder
-        if isinstance(value, Cell):
-            aval = self.of.node(value.value).aval
-            return Cell(placeholder(tf.as_dtype(aval.dtype.name), aval.shape))
-        known = getattr(value, "known", None)
-        if known is not None and known.dtype != object:
-            return tf.constant(known, tensor.dtype)
-        aval = None if value.node is None or _is_full(tensor.shape) else value.node.aval
-        return placeholder(tensor.dtype, tensor.shape if aval is None else aval.shape)
+def _stand_in(to: Translation, node: Node) -> Any:
+    """The abstract value of a node."""
+    sizes = to.sizes
+    if node in sizes.expressions:
+        return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
+    if node.source == "constants":
+        return to.builder.values["constants"][node.path]
+    if node.aval is None:
+        raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
+    return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
 
 
 def _shape_of(x: Any) -> tuple[IntOrSize, ...] | None:

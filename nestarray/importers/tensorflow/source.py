@@ -13,8 +13,8 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
 from nestarray.importers.tensorflow import execution
 from nestarray.importers.tensorflow.operations import Cell
-from nestarray.importers.tensorflow.sizes import Dim
 from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
+from nestarray.sizes import value_at
 
 
 @dataclasses.dataclass(eq=False)
@@ -57,35 +57,27 @@ class Sizes:
     """Shape arithmetic with open sizes, computed in a run.
 
     Attributes:
-        known: an array of numbers and Dims.
+        known: an array of numbers and Sizes.
         dtype: of the operand.
-        arrays: node → the equation of each array whose sizes are part of it.
+        axes: name → the equation of an array, and the axis that has the size.
     """
 
     known: Any
     dtype: Any
-    arrays: Mapping[Node, Any]
+    axes: Mapping[str, tuple[Any, int]]
 
     @property
     def operands(self) -> list[Any]:
         """The equations of the arrays."""
-        return list(self.arrays.values())
+        return [equation for equation, _ in self.axes.values()]
 
     def evaluate(self, values: Mapping[Any, Any]) -> Any:
         """The sizes as a tensor."""
         import tensorflow as tf
 
-        numbers = [self._number(x, values) for x in self.known.reshape(-1)]
+        sizes = {name: int(values[e].shape[axis]) for name, (e, axis) in self.axes.items()}
+        numbers = [value_at(x, sizes) for x in self.known.reshape(-1)]
         return tf.reshape(tf.constant(numbers, self.dtype), self.known.shape)
-
-    def _number(self, size: Any, values: Mapping[Any, Any]) -> int:
-        if not isinstance(size, Dim):
-            return int(size)
-        function, operands = size.made
-        if function is None:
-            node, axis = operands
-            return int(values[self.arrays[node]].shape[axis])
-        return function(*[self._number(x, values) for x in operands])
 
 
 def _operand(x: Any, values: Mapping[Any, Any]) -> Any:

@@ -7,22 +7,23 @@ in each step, the elements are the rows that `scan` takes and gives.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
+from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import known_values
 from nestarray.importers.tensorflow.shapes import aval_of
-from nestarray.importers.tensorflow.sizes import Dim, size_of
-from nestarray.importers.tensorflow.source import Equation
-from nestarray.importers.tensorflow.values import Value
+from nestarray.importers.translator import Value
+from nestarray.sizes import Size
 
 if TYPE_CHECKING:
-    from nestarray.importers.tensorflow.importer import Translation
+    from nestarray.importers.tensorflow.translation import Translation
 
 
 @dataclasses.dataclass(eq=False)
@@ -31,7 +32,7 @@ class TensorList:
 
     Attributes:
         stack: the node of the array; None if no element was written.
-        length: the number of elements: a number or a `Dim`.
+        length: the number of elements: a number or a `Size`.
         aval: of an element; None if it is unknown.
         of: its source.
         kind: ``"row"`` of a list of which the step of a loop reads one element, ``"column"`` of one
@@ -40,7 +41,7 @@ class TensorList:
         constant: the known value of each element, as of a list of shapes; else None.
     """
 
-    stack: Node | None
+    stack: Any
     length: Any
     aval: Aval | None
     of: Any = None
@@ -49,33 +50,37 @@ class TensorList:
     constant: Any = None
 
 
-def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where: str) -> Node:
+def stacked(to: Translation, one: TensorList, aval: Aval | None = None) -> Node:
     """The array of a list; zeros if no element was written.
 
+    Args:
+        to: the translation.
+        one: the list.
+        aval: shape and dtype of an element, if the list does not know them.
+
     Raises:
-        ConversionError: the shape of the elements is unknown.
+        Refused: the shape of the elements is unknown.
     """
     if one.stack is not None:
         return one.stack
     aval = one.aval or aval
     if aval is None:
-        raise ConversionError(
-            f"trace_graph: {where}: a TensorArray has elements of unknown shape; give it "
-            "element_shape="
+        raise Refused(
+            "a TensorArray has elements of unknown shape", remedy="give it element_shape="
         )
-    inner = [sizes.node(sizes.of(n)) for n in aval.shape]
-    shape = (sizes.node(one.length), *inner)
-    full = _with_length(aval, one.length)
-    made: Node = builder.call(
+    inner = map(to.sizes.node, aval.shape)
+    shape = (to.sizes.node(one.length), *inner)
+    full = with_length(to, aval, one.length)
+    one.stack = to.builder.call(
         "zeros", ops.zeros, "na.zeros", (shape,), {"dtype": aval.dtype}, aval=full
     )
-    one.stack = made
-    return made
+    return one.stack
 
 
-def _with_length(aval: Aval, length: Any) -> Aval | None:
-    size = length.expression if isinstance(length, Dim) else length
-    return None if size is None else Aval((size, *aval.shape), aval.dtype)
+def with_length(to: Translation, aval: Aval | None, length: Any) -> Aval | None:
+    """Shape and dtype of a stack of elements; None if a size is unknown."""
+    shape = None if aval is None else to.sizes.shape(length, *aval.shape)
+    return None if shape is None or aval is None else Aval(shape, aval.dtype)
 
 
 def element(stack: Node) -> Aval | None:
@@ -83,211 +88,205 @@ def element(stack: Node) -> Aval | None:
     return None if stack.aval is None else Aval(stack.aval.shape[1:], stack.aval.dtype)
 
 
-#: Operations on lists that the importer translates.
-OPERATIONS = frozenset(
-    ["TensorListReserve", "EmptyTensorList", "TensorListFromTensor", "TensorListStack",
-     "TensorListGetItem", "TensorListSetItem", "TensorListLength", "TensorListPushBack",
-     "TensorListPopBack", "TensorListGather", "TensorListScatterV2",
-     "TensorListScatterIntoExistingList", "TensorListConcatV2", "TensorListElementShape"]
-)  # fmt: skip
+def total(to: Translation, op: Any, *inputs: Any) -> list[Any]:
+    """Sums and zeros of lists, which gradients make."""
+    first = inputs[0]
+    filled = [x for x in inputs if x.stack is not None and op.type != "ZerosLike"]
+    if op.type not in ("AddN", "Add", "AddV2", "ZerosLike"):
+        raise _unknown()
+    stack = filled[0].stack if filled else None
+    for x in filled[1:]:
+        args = (stack, x.stack)
+        stack = to.builder.call("sum", ops.add, "na.add", args, aval=x.stack.aval)
+    aval = next((x.aval for x in inputs if x.aval is not None), None)
+    return [TensorList(stack, first.length, aval, of=to.equation(op, inputs))]
 
 
-class TensorLists:
-    """Translates the operations on lists of one program.
+def _gathered(to: Translation, op: Any, *args: Any, aval: Aval | None = None) -> list[Any]:
+    rule = vocabulary.find("GatherV2")
+    assert rule is not None
+    aval = aval_of(op.outputs[0]) or aval
+    call = rules.Call(rule.function, rule.name, args, {})
+    return [Value(to.call(call, "item", aval=aval, origin=op.type))]
 
-    Args:
-        of: the translation of the program.
-    """
 
-    def __init__(self, of: Translation) -> None:
-        self.of, self.builder = of, of.builder
+def _reserve(to: Translation, op: Any, shape: Value, count: Value) -> list[Any]:
+    return [TensorList(None, _size(count), _aval(op, shape))]
 
-    def call(self, op: Any, inputs: list[Any]) -> list[Any]:
-        """The results of an operation."""
-        equation = None
-        if not self.of.depth:
-            equation = Equation(
-                op, [self.of.given(x, at) for x, at in zip(inputs, op.inputs)], self.builder.place
-            )
-            self.of.add(equation, None)
-        found = getattr(self, f"_{op.type}")(op, *inputs)
-        results: list[Any] = []
-        for i, value in enumerate(found):
-            if equation is not None and isinstance(value, TensorList):
-                value.of = self.of.part(equation, i)
-            elif equation is not None and value.known is None and value.of is None:
-                part = self.of.part(equation, i)
-                self.of.name(part, value.node)
-                value = Value(value.node, part)
-            results.append(value)
-        return results
 
-    def sum(self, op: Any, inputs: list[Any]) -> list[Any]:
-        """Sums and zeros of lists, which gradients make."""
-        first = inputs[0]
-        filled = [x for x in inputs if x.stack is not None and op.type != "ZerosLike"]
-        if op.type not in ("AddN", "Add", "AddV2", "ZerosLike"):
-            raise self._unknown(op)
-        stack = filled[0].stack if filled else None
-        for x in filled[1:]:
-            args = (stack, x.stack)
-            stack = self.builder.call("sum", ops.add, "na.add", args, aval=x.stack.aval)
-        aval = next((x.aval for x in inputs if x.aval is not None), None)
-        made = TensorList(stack, first.length, aval)
-        if not self.of.depth:
-            given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs, strict=True)]
-            equation = Equation(op, given, self.builder.place)
-            self.of.add(equation, None)
-            made.of = equation
-        return [made]
+def _empty(to: Translation, op: Any, shape: Value, most: Value) -> list[Any]:
+    return [TensorList(None, 0, _aval(op, shape))]
 
-    def _call(self, name: str, tensor: Any, op: Any, *args: Any, aval: Aval | None = None) -> Value:
-        rule = vocabulary.find(name)
-        assert rule is not None
-        aval = aval_of(tensor) or aval
-        return Value(
-            self.builder.call(
-                "item", rule.function, rule.name, args, aval=aval, origin=op.type,
-            )
-        )  # fmt: skip
 
-    def _stack(self, one: TensorList, op: Any, aval: Aval | None = None) -> Node:
-        return stacked(self.builder, self.of.sizes, one, aval, f"{op.type} ({self.builder.place})")
+def _aval(op: Any, shape: Value) -> Aval | None:
+    known = shape.known
+    if known is None or known_values.is_symbolic(known) or not known.shape or -1 in known:
+        return None
+    return Aval(tuple(known.tolist()), dtypes.as_dtype(op.get_attr("element_dtype").name))
 
-    def _TensorListReserve(self, op: Any, shape: Value, count: Value) -> list[Any]:
-        return [TensorList(None, self._size(op, count), self._aval(op, shape))]
 
-    def _EmptyTensorList(self, op: Any, shape: Value, most: Value) -> list[Any]:
-        return [TensorList(None, 0, self._aval(op, shape))]
+def _from_tensor(to: Translation, op: Any, tensor: Value, shape: Value) -> list[Any]:
+    node = to.node(tensor)
+    length = op.inputs[0].shape[0]
+    if node.aval is not None:
+        length = node.aval.shape[0]
+    elif length is None:
+        length = to.sizes.of_array(node, 0)
+    return [TensorList(node, length, element(node))]
 
-    def _aval(self, op: Any, shape: Value) -> Aval | None:
-        known = shape.known
-        if known is None or known_values.is_symbolic(known) or not known.shape or -1 in known:
-            return None
-        return Aval(tuple(known.tolist()), dtypes.as_dtype(op.get_attr("element_dtype").name))
 
-    def _TensorListFromTensor(self, op: Any, tensor: Value, shape: Value) -> list[Any]:
-        node = self.of.node(tensor)
-        length = op.inputs[0].shape[0]
-        if node.aval is not None:
-            length = node.aval.shape[0]
-            length = self.of.sizes.of(length)
-        elif length is None:
-            length = size_of(node, 0)
-        return [TensorList(node, length, element(node))]
+def _stack(to: Translation, op: Any, one: TensorList, shape: Value) -> list[Any]:
+    return [Value(stacked(to, one, _aval(op, shape)))]
 
-    def _TensorListStack(self, op: Any, one: TensorList, shape: Value) -> list[Any]:
-        return [Value(self._stack(one, op, self._aval(op, shape)))]
 
-    def _TensorListLength(self, op: Any, one: TensorList) -> list[Any]:
-        known = np.empty((), object if isinstance(one.length, Dim) else "int32")
-        known[()] = one.length
-        return [Value(known=known)]
+def _length(to: Translation, op: Any, one: TensorList) -> list[Any]:
+    known = np.empty((), object if isinstance(one.length, Size) else "int32")
+    known[()] = one.length
+    return [Value(known=known)]
 
-    def _TensorListElementShape(self, op: Any, one: TensorList) -> list[Any]:
-        aval = one.aval or (None if one.stack is None else element(one.stack))
-        if aval is None:
-            raise self._unknown(op)
-        return [Value(known=np.asarray(aval.shape, "int32"))]
 
-    def _TensorListGetItem(self, op: Any, one: TensorList, index: Value, shape: Value) -> list[Any]:
-        if one.kind == "row":
-            return [one.row]
-        place = int(index.known) if index.known is not None else self.of.node(index)
-        stack = self._stack(one, op, aval_of(op.outputs[0]))
-        aval = element(stack)
-        return [self._call("GatherV2", op.outputs[0], op, stack, place, 0, aval=aval)]
+def _element_shape(to: Translation, op: Any, one: TensorList) -> list[Any]:
+    aval = one.aval or (None if one.stack is None else element(one.stack))
+    if aval is None:
+        raise _unknown()
+    return [Value(known=np.asarray(aval.shape, "int32"))]
 
-    def _TensorListSetItem(self, op: Any, one: TensorList, index: Value, item: Value) -> list[Any]:
-        node = self.of.node(item)
-        if one.kind == "column":
-            return [TensorList(None, one.length, node.aval, kind="column", row=item)]
-        place = int(index.known) if index.known is not None else self.of.node(index)
-        if place == one.length:  # the list grows
-            return self._TensorListPushBack(op, one, item)
-        stack = self._stack(one, op, node.aval)
-        made = self.builder.call(
-            "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
-            origin=op.type,
-        )  # fmt: skip
-        return [TensorList(made, one.length, node.aval)]
 
-    def _TensorListPushBack(self, op: Any, one: TensorList, item: Value) -> list[Any]:
-        node = self.of.node(item)
-        if one.kind == "column":
-            return [TensorList(None, one.length, node.aval, kind="column", row=item)]
-        if not isinstance(one.length, int):
-            raise self._unknown(op)
-        row = self.builder.call("row", ops.expand_dims, "na.expand_dims", (node, 0))
-        if one.length:
-            args = ([self._stack(one, op), row],)
-            row = self.builder.call("stack", ops.concat, "na.concat", args)
-        row.aval = None if node.aval is None else _with_length(node.aval, one.length + 1)
-        return [TensorList(row, one.length + 1, node.aval)]
+def _get_item(to: Translation, op: Any, one: TensorList, index: Value, shape: Value) -> list[Any]:
+    if one.kind == "row":
+        return [one.row]
+    place = int(index.known) if index.known is not None else to.node(index)
+    stack = stacked(to, one, aval_of(op.outputs[0]))
+    return _gathered(to, op, stack, place, 0, aval=element(stack))
 
-    def _TensorListPopBack(self, op: Any, one: TensorList, shape: Value) -> list[Any]:
-        if one.kind == "row":
-            return [TensorList(None, 0, one.aval), one.row]
-        if not isinstance(one.length, int) or one.length < 1:
-            raise self._unknown(op)
-        stack = self._stack(one, op)
-        item = self.builder.call(
-            "item", ops.getitem, "na.getitem", (stack, -1), aval=element(stack)
-        )
-        rest = self.builder.call("stack", ops.getitem, "na.getitem", (stack, slice(None, -1)))
-        return [TensorList(rest, one.length - 1, one.aval), Value(item)]
 
-    def _TensorListGather(
-        self, op: Any, one: TensorList, indices: Value, shape: Value
-    ) -> list[Any]:
-        stack = self._stack(one, op, self._aval(op, shape))
-        return [self._call("GatherV2", op.outputs[0], op, stack, self.of.node(indices), 0)]
+def _set_item(to: Translation, op: Any, one: TensorList, index: Value, item: Value) -> list[Any]:
+    node = to.node(item)
+    if one.kind == "column":
+        return [TensorList(None, one.length, node.aval, kind="column", row=item)]
+    place = int(index.known) if index.known is not None else to.node(index)
+    if place == one.length:  # the list grows
+        return _push_back(to, op, one, item)
+    stack = stacked(to, one, node.aval)
+    new = to.builder.call(
+        "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
+        origin=op.type,
+    )  # fmt: skip
+    return [TensorList(new, one.length, node.aval)]
 
-    def _TensorListScatterIntoExistingList(
-        self, op: Any, one: TensorList, tensor: Value, indices: Value
-    ) -> list[Any]:
-        node = self.of.node(tensor)
-        stack = self._stack(one, op, element(node))
-        made = self.builder.call(
-            "stack", ops.setitem, "na.setitem", (stack, self.of.node(indices), node),
-            aval=stack.aval, origin=op.type,
-        )  # fmt: skip
-        return [TensorList(made, one.length, element(node))]
 
-    def _TensorListScatterV2(
-        self, op: Any, tensor: Value, indices: Value, shape: Value, count: Value
-    ) -> list[Any]:
-        empty = TensorList(None, self._size(op, count), element(self.of.node(tensor)))
-        return self._TensorListScatterIntoExistingList(op, empty, tensor, indices)
+def _push_back(to: Translation, op: Any, one: TensorList, item: Value) -> list[Any]:
+    node = to.node(item)
+    if one.kind == "column":
+        return [TensorList(None, one.length, node.aval, kind="column", row=item)]
+    if not isinstance(one.length, int):
+        raise _unknown()
+    row = to.builder.call("row", ops.expand_dims, "na.expand_dims", (node, 0))
+    if one.length:
+        args = ([stacked(to, one), row],)
+        row = to.builder.call("stack", ops.concat, "na.concat", args)
+    row.aval = with_length(to, node.aval, one.length + 1)
+    return [TensorList(row, one.length + 1, node.aval)]
 
-    def _TensorListConcatV2(self, op: Any, one: TensorList, shape: Value, dims: Value) -> list[Any]:
-        stack = self._stack(one, op)
-        if stack.aval is None:
-            raise self._unknown(op)
-        _, first, *rest = stack.aval.shape
-        joined = self.builder.call(
-            "joined",
-            ops.reshape,
-            "na.reshape",
-            (stack, (-1, *rest)),
-            aval=aval_of(op.outputs[0]),
-        )
-        lengths = np.full(one.length, first, "int64")
-        return [Value(joined), Value(known=lengths)]
 
-    def _unknown(self, op: Any) -> ConversionError:
-        return ConversionError(
-            f"trace_graph: {op.type} ({self.builder.place}): a TensorArray changes its size in a loop "
-            "whose number of steps is unknown; give the loop maximum_iterations= and the TensorArray a "
-            "size"
-        )
+def _pop_back(to: Translation, op: Any, one: TensorList, shape: Value) -> list[Any]:
+    if one.kind == "row":
+        return [TensorList(None, 0, one.aval), one.row]
+    if not isinstance(one.length, int) or one.length < 1:
+        raise _unknown()
+    stack = stacked(to, one)
+    item = to.builder.call("item", ops.getitem, "na.getitem", (stack, -1), aval=element(stack))
+    others = to.builder.call("stack", ops.getitem, "na.getitem", (stack, slice(None, -1)))
+    return [TensorList(others, one.length - 1, one.aval), Value(item)]
 
-    def _size(self, op: Any, count: Value) -> Any:
-        """The number of elements; −1 becomes 0."""
-        if count.known is None:
-            raise ConversionError(
-                f"trace_graph: {op.type} ({self.builder.place}): the size of a TensorArray depends on "
-                "values; give it a known size"
-            )
-        number = count.known.item()
-        return number if isinstance(number, Dim) else max(int(number), 0)
+
+def _gather(to: Translation, op: Any, one: TensorList, indices: Value, shape: Value) -> list[Any]:
+    stack = stacked(to, one, _aval(op, shape))
+    return _gathered(to, op, stack, to.node(indices), 0)
+
+
+def _scatter_into_existing_list(
+    to: Translation, op: Any, one: TensorList, tensor: Value, indices: Value
+) -> list[Any]:
+    node = to.node(tensor)
+    stack = stacked(to, one, element(node))
+    new = to.builder.call(
+        "stack", ops.setitem, "na.setitem", (stack, to.node(indices), node),
+        aval=stack.aval, origin=op.type,
+    )  # fmt: skip
+    return [TensorList(new, one.length, element(node))]
+
+
+def _scatter(
+    to: Translation, op: Any, tensor: Value, indices: Value, shape: Value, count: Value
+) -> list[Any]:
+    empty = TensorList(None, _size(count), element(to.node(tensor)))
+    return _scatter_into_existing_list(to, op, empty, tensor, indices)
+
+
+def _concat(to: Translation, op: Any, one: TensorList, shape: Value, dims: Value) -> list[Any]:
+    stack = stacked(to, one)
+    if stack.aval is None:
+        raise _unknown()
+    _, first, *inner = stack.aval.shape
+    joined = to.builder.call(
+        "joined",
+        ops.reshape,
+        "na.reshape",
+        (stack, (-1, *inner)),
+        aval=aval_of(op.outputs[0]),
+    )
+    lengths = np.full(one.length, first, "int64")
+    return [Value(joined), Value(known=lengths)]
+
+
+def _unknown() -> Refused:
+    return Refused(
+        "a TensorArray changes its size in a loop whose number of steps is unknown",
+        remedy="give the loop maximum_iterations= and the TensorArray a size",
+    )
+
+
+def _size(count: Value) -> Any:
+    """The number of elements; −1 becomes 0."""
+    if count.known is None:
+        raise Refused("the size of a TensorArray depends on values", remedy="give it a known size")
+    number = count.known.item()
+    return number if isinstance(number, Size) else max(int(number), 0)
+
+
+#: Operation → its rule, which takes the operation and its operands.
+_RULES: dict[str, Callable[..., list[Any]]] = {
+    "TensorListReserve": _reserve,
+    "EmptyTensorList": _empty,
+    "TensorListFromTensor": _from_tensor,
+    "TensorListStack": _stack,
+    "TensorListLength": _length,
+    "TensorListElementShape": _element_shape,
+    "TensorListGetItem": _get_item,
+    "TensorListSetItem": _set_item,
+    "TensorListPushBack": _push_back,
+    "TensorListPopBack": _pop_back,
+    "TensorListGather": _gather,
+    "TensorListScatterIntoExistingList": _scatter_into_existing_list,
+    "TensorListScatterV2": _scatter,
+    "TensorListConcatV2": _concat,
+}
+
+
+def translate(to: Translation, op: Any, *inputs: Any) -> list[Any]:
+    """The results of an operation on lists."""
+    equation = to.equation(op, inputs)
+    results: list[Any] = []
+    for i, value in enumerate(_RULES[op.type](to, op, *inputs)):
+        if isinstance(value, TensorList):
+            value.of = to.part(equation, i)
+        elif equation is not None and value.known is None and value.of is None:
+            value.of = to.part(equation, i)
+            to.assign(value.of, value.node)
+        results.append(value)
+    return results
+
+
+#: Operation → the rule of a translation.
+RULES = dict.fromkeys(_RULES, translate)

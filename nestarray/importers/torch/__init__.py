@@ -8,8 +8,8 @@
   `overwritten_parameters`, `functional`; `assignments`: writes by ``=`` and ``.data``.
 - `below_autograd`: modules that compute derivatives.
 - `external_random`, `known_values`: random numbers, scalars and masks that become constants.
-- `coverage`: a rule or a decomposition for each operation; `importer`, `control_flow`: the
-  translation; `source`: the program as the reference of proofs; `islands`: operations in torch.
+- `coverage`: a rule or a decomposition for each operation; `translation`,
+  `control_flow`: the translation; `source`: the program as the reference of proofs; `islands`: operations in torch.
 """
 
 from __future__ import annotations

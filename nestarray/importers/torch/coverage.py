@@ -15,83 +15,65 @@ from nestarray import dtypes
 from nestarray.errors import DtypeError, MissingOpError
 from nestarray.frontends.torch import vocabulary
 from nestarray.frontends.torch.vocabulary import Rule
-from nestarray.importers.coverage import Operation
 from nestarray.importers.torch.islands import why_not
-from nestarray.importers.torch.places import origin
 
 
-def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:
-    """Decompose unsupported operations, and report the status of each operation.
+def decomposed(program: Any) -> tuple[Any, list[Any]]:
+    """Decompose unsupported operations.
 
     A decomposition into operations that are also unsupported is not used: the operation itself
     is the better island, with the name that its author knows.
 
     Args:
         program: a ``torch.export.ExportedProgram``.
-        islands: whether the remaining operations may be islands.
+
+    Returns:
+        the program, and the calls of a report: those of the program as it was, and those of
+        unsupported operations that it did not have.
     """
-    before = list(_calls(program))
+    before = list(calls_of(program))
     unknown = {call.target for call in before if why_unknown(call)}
     table = _decompositions() if unknown else {}
     usable, useless = unknown & table.keys(), set()
     result = program
     while usable:
         result = program.run_decompositions({target: table[target] for target in usable})
-        left = [call for call in _calls(result) if why_unknown(call)]
+        left = [call for call in calls_of(result) if why_unknown(call)]
         deeper = {call.target for call in left} & table.keys() - usable - useless
-        failed = {target for target in usable if any(_is_part(call, target) for call in left)}
+        failed = {target for target in usable if any(is_part(call, target) for call in left)}
         if deeper:
             usable |= deeper
         elif failed:
             usable, useless, result = usable - failed, useless | failed, program
         else:
             break
-    after = list(_calls(result))
-    left = {call.target for call in after if why_unknown(call)}
     known = {call.target for call in before}
-    found = [*before, *(call for call in after if call.target in left - known)]
-    groups: dict[tuple[str, str], list[Any]] = {}
-    for call in found:
-        groups.setdefault((_name_of(call), why_unknown(call)), []).append(call)
-    operations = [
-        _operation(name, reason, calls, after, islands) for (name, reason), calls in groups.items()
+    if result is program:
+        return program, before
+    return result, [
+        *before,
+        *(call for call in calls_of(result) if call.target not in known and why_unknown(call)),
     ]
-    return result, operations
 
 
-def _operation(
-    name: str, reason: str, calls: list[Any], after: list[Any], islands: bool
-) -> Operation:
-    places = tuple([origin(call) for call in calls])
-    if not reason:
-        rule = rule_of(calls[0])
-        assert rule is not None
-        return Operation(name, "function", rule.name, places)
-    target = calls[0].target
-    if all(call.target is not target for call in after):
-        parts = [rule_of(call) for call in after if _is_part(call, target)]
-        names = dict.fromkeys(rule.name for rule in parts if rule is not None)
-        return Operation(name, "decomposed", ", ".join(names), places)
-    foreign = next((dtype for call in calls if (dtype := _foreign_dtype(call))), "")
-    refusal = f"nestarray has no {foreign}" if foreign else why_not(target)
-    if islands and not refusal:
-        return Operation(name, "island", "na.graph.island", places)
-    as_island = f"no island: {refusal}" if refusal else "islands=True would run it in torch"
-    return Operation(name, "missing", "", places, f"{reason}; {as_island}")
+def why_no_island(call: Any) -> str:
+    """Why an exported call cannot run in torch on the host; empty if it can."""
+    foreign = _foreign_dtype(call)
+    return f"nestarray has no {foreign}" if foreign else why_not(call.target)
 
 
-def _name_of(call: Any) -> str:
+def name_of(call: Any) -> str:
     """The operation's name, also where the exporter wraps an operation that writes."""
     is_wrapped = getattr(call.target, "__name__", "").startswith("auto_functionalized")
     return str(call.args[0] if is_wrapped else call.target)
 
 
-def _is_part(call: Any, target: Any) -> bool:
+def is_part(call: Any, target: Any) -> bool:
     """Whether a call comes from the decomposition of an operation, which its meta data name."""
     return str(call.meta.get("original_aten")) == str(target)
 
 
-def _calls(program: Any) -> Iterator[Any]:
+def calls_of(program: Any) -> Iterator[Any]:
     """The calls of a program and of the functions inside of it, but those without effect on values."""
     import torch
 
@@ -130,8 +112,8 @@ def _foreign_dtype(call: Any) -> str:
     """The dtype of an argument or a result that nestarray does not have."""
     seen = [call.meta.get("val"), *(used.meta.get("val") for used in call.all_input_nodes)]
     arrays = [x for value in seen for x in (value if isinstance(value, (list, tuple)) else [value])]
-    found = [*(getattr(x, "dtype", None) for x in arrays), *by_schema_name(call).values()]
-    return next((str(dtype) for dtype in found if is_foreign(dtype)), "")
+    dtypes_of_call = [*(getattr(x, "dtype", None) for x in arrays), *by_schema_name(call).values()]
+    return next((str(dtype) for dtype in dtypes_of_call if is_foreign(dtype)), "")
 
 
 def is_foreign(value: Any) -> bool:

@@ -110,7 +110,7 @@ def export(
             trace.apply(needed.workaround)
         except ConversionError:
             raise
-        except Exception as error:
+        except Exception as error:  # the exporter and the module may raise any
             if trace.apply_all():
                 continue
             reasons = [dynamic.explained(error), *trace.absences()]
@@ -143,16 +143,18 @@ def _attributes_kept(module: Any) -> Iterator[None]:
         for name in _TABLES
         if name in attributes  # those of a scripted module are in C++
     ]
-    try:
-        yield
-    except Exception:
-        for part, attributes in parts:
-            vars(part).clear()
-            vars(part).update(attributes)
+    with contextlib.ExitStack() as failed:
         for part, name, table in tables:
-            vars(part)[name].clear()
-            vars(part)[name].update(table)
-        raise
+            failed.callback(_restore, vars(part)[name], table)
+        for part, attributes in parts:
+            failed.callback(_restore, vars(part), attributes)
+        yield
+        failed.pop_all()
+
+
+def _restore(values: dict[str, Any], before: dict[str, Any]) -> None:
+    values.clear()
+    values.update(before)
 
 
 def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
@@ -170,7 +172,7 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
             exported = _raw(adapter, args, kwargs, dynamic.shapes)
             trace.settle(exported, partial(_raw, adapter, args, kwargs, dynamic.shapes))
             program = _normalized(exported, name)
-        except Exception as error:
+        except Exception as error:  # of the exporter; its message decides
             if not isinstance(error, Derivative) and not below_autograd.needs_autograd(error):
                 raise
             trace.start(below_autograd=True)

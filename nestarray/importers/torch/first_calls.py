@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray.errors import ConversionError, UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.errors.text import listed
 from nestarray.importers.torch.assignments import joined, tensor_text
 from nestarray.importers.torch.dynamic import Dynamic
@@ -230,12 +231,9 @@ class _Calls:
             torch.Tensor, lambda x: x.detach().clone(), (self.args, self.kwargs)
         )
         try:
-            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            with foreign(kind=UnsupportedError), torch.random.fork_rng([]), torch.enable_grad():
                 torch.manual_seed(0)
                 output = plain_output(module(*args, **kwargs))
-        except Exception as error:
-            reason = str(error).partition("\n")[0]
-            raise UnsupportedError(f"{type(error).__name__}: {reason}") from error
         finally:
             random.setstate(states[0])
             np.random.set_state(states[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nestarray import backends, dtypes
@@ -13,18 +13,15 @@ from nestarray.importers import islands
 Tensors = tuple[Any, ...]
 
 
-class TorchOperation:
-    """A function of a flat list of tensors; see `islands.HostOperation`."""
+class TorchOperation(islands.HostOperation):
+    """A function of a flat list of tensors."""
 
-    def __init__(self, function: Callable[..., Tensors], name: str) -> None:
-        self._function, self.name = function, name
-
-    def value(self, *tensors: Any) -> Tensors:
+    def value(self, *arrays: Any) -> Tensors:
         """The results, without a record for autograd."""
         import torch
 
         with torch.no_grad():
-            return self._function(*tensors)
+            return self.function(*arrays)
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on fake tensors."""
@@ -39,39 +36,35 @@ class TorchOperation:
                 for shape, dtype in arrays
             ]
             try:
-                found = self._function(*fakes)
+                results = self.function(*fakes)
             except DynamicOutputShapeException as error:
                 raise UnsupportedError(
                     f"island: the shape of the result of {self.name} depends on values, which a "
                     "compiled program cannot have; call the graph without compiling it"
                 ) from error
         return [
-            (tuple(y.shape) if is_known else (None,) * y.ndim, dtypes.dtype_of(y)) for y in found
+            (tuple(y.shape) if is_known else (None,) * y.ndim, dtypes.dtype_of(y)) for y in results
         ]
 
-    def pullback(self, count: int) -> TorchOperation:
-        """The pullback, by torch.autograd."""
-        return TorchOperation(lambda *values: self._gradients(count, *values), self.name)
-
-    def _gradients(self, count: int, *values: Any) -> Tensors:
+    def gradients(self, arguments: Tensors, cotangents: Tensors) -> Tensors:
+        """The gradients, by torch.autograd."""
         import torch
 
         is_differentiated = torch.is_grad_enabled()
-        given, cotangents = values[:count], values[count:]
         with torch.enable_grad():
             xs = [
                 x.detach().requires_grad_() if _is_inexact(x) and not x.requires_grad else x
-                for x in given
+                for x in arguments
             ]
-            ys = [y for y in self._function(*xs) if _is_inexact(y)]
+            ys = [y for y in self.function(*xs) if _is_inexact(y)]
             moving = [(y, ct) for y, ct in zip(ys, cotangents, strict=True) if y.requires_grad]
-            wanted = [x for x in xs if _is_inexact(x)]
-            found: Sequence[Any] = [None] * len(wanted)
-            if moving and wanted:
+            moved = [x for x in xs if _is_inexact(x)]
+            gradients: Sequence[Any] = [None] * len(moved)
+            if moving and moved:
                 try:
-                    found = torch.autograd.grad(
+                    gradients = torch.autograd.grad(
                         [y for y, _ in moving],
-                        wanted,
+                        moved,
                         [ct for _, ct in moving],
                         create_graph=is_differentiated,
                         allow_unused=True,
@@ -81,39 +74,35 @@ class TorchOperation:
                         f"island: {self.name} has no derivative in torch ({error}); give it one "
                         "with torch.library.register_autograd"
                     ) from error
-        return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
+        return tuple(
+            [torch.zeros_like(x) if g is None else g for x, g in zip(moved, gradients, strict=True)]
+        )
 
 
 def _is_inexact(x: Any) -> bool:
     return x.is_floating_point() or x.is_complex()
 
 
-class TorchHost:
-    """The operations of torch's dispatcher."""
+def _find(name: str) -> Any:
+    """The ``OpOverload`` of a name such as ``"aten::sin"``.
 
-    @staticmethod
-    def find(name: str) -> Any:
-        """The ``OpOverload`` of a name such as ``"aten::sin"``.
+    Raises:
+        MissingOpError: torch has none.
+    """
+    import torch
 
-        Raises:
-            MissingOpError: torch has none.
-        """
-        import torch
-
-        library, _, rest = name.partition("::")
-        base, _, overload = rest.partition(".")
-        try:
-            return getattr(getattr(getattr(torch.ops, library), base), overload or "default")
-        except AttributeError:
-            raise MissingOpError(
-                f"island: torch has no operation {name!r}; import the package that registers it "
-                "with torch.library"
-            ) from None
-
-    operation = TorchOperation
+    library, _, operation = name.partition("::")
+    base, _, overload = operation.partition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, library), base), overload or "default")
+    except AttributeError:
+        raise MissingOpError(
+            f"island: torch has no operation {name!r}; import the package that registers it "
+            "with torch.library"
+        ) from None
 
 
-islands.register("torch", TorchHost())
+islands.register("torch", islands.Host(_find, TorchOperation))
 
 
 def why_not(target: Any) -> str:

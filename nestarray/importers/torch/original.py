@@ -7,13 +7,13 @@ with the variables of the graph; the user's module is not touched.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import types
 from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.graph.graph import Graph
 from nestarray.importers.torch import autograd
 from nestarray.importers.torch.exporting import in_mode
@@ -46,7 +46,7 @@ def call_copy(
         return None if loss is None else loss(output)
 
     torch.manual_seed(0)  # a proof restores the state
-    with in_mode(copied, graph.train), _explained():
+    with in_mode(copied, graph.train), foreign(kind=UnsupportedError):
         found = None
         if loss is None:
             call()
@@ -60,18 +60,6 @@ def call_copy(
 def _variables(module: Any) -> Iterator[tuple[str, Any]]:
     yield from module.named_parameters()
     yield from module.named_buffers()
-
-
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Make an UnsupportedError of any error of the module."""
-    try:
-        yield
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        reason = str(error).partition("\n")[0]
-        raise UnsupportedError(f"{type(error).__name__}: {reason}") from error
 
 
 def copy_of(module: Any) -> Any:
@@ -88,7 +76,7 @@ def copy_of(module: Any) -> Any:
         for x in vars(part).values()
         if isinstance(x, torch.Tensor) and not x.is_leaf
     ]
-    with _explained():
+    with foreign(kind=UnsupportedError):
         new = copy.deepcopy(module, {id(x): x.detach().clone() for x in computed})
     forward = vars(new).get("forward")
     if isinstance(forward, types.FunctionType):  # that uses its modules by name

@@ -1,9 +1,9 @@
-"""The output of a module as a nest of builtins."""
+"""The arguments and outputs of modules and programs as nests of builtins."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.importers.torch.workarounds.sequences import check_padded
@@ -56,3 +56,35 @@ def _sizes() -> tuple[type, ...]:
     import torch
 
     return (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+def nest_of(spec: Any, leaves: Iterator[Any]) -> Any:
+    """A nest of dicts, lists and tuples from a torch TreeSpec and its leaves.
+
+    Registered classes with named children (model outputs, caches) become dicts.
+    """
+    if spec.is_leaf():
+        return next(leaves)
+    children = [nest_of(child, leaves) for child in spec.children()]
+    if spec.type is list:
+        return children
+    if spec.type is tuple:
+        return tuple(children)
+    keys = _child_names(spec)
+    return tuple(children) if keys is None else dict(zip(keys, children, strict=True))
+
+
+def _child_names(spec: Any) -> list[Any] | None:
+    context = spec.context
+    if hasattr(spec.type, "_fields"):
+        return list(spec.type._fields)
+    for candidate in (context, *(context if isinstance(context, (list, tuple)) else ())):
+        if isinstance(candidate, Mapping):
+            candidate = list(candidate)
+        if (
+            isinstance(candidate, (list, tuple))
+            and len(candidate) == spec.num_children
+            and all(isinstance(name, (str, int)) for name in candidate)
+        ):
+            return list(candidate)
+    return None

@@ -22,6 +22,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from nestarray.errors import Refused
+from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.coverage import by_schema_name
 from nestarray.importers.torch.export_errors import PACKAGE, line_of_forward
 
@@ -92,8 +94,9 @@ class SizeChoices:
         try:
             for self._ones in _combinations(symbols):
                 try:
-                    other = export()
-                except Exception:  # the module refuses a size of 1, in its own way
+                    with foreign():
+                        other = export()
+                except Refused:  # the module refuses a size of 1, in its own way
                     return
                 if not _is_same(program, other, self._ones):
                     return

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray.container import Container
 from nestarray.errors import ConversionError
 from nestarray.errors.text import listed
 from nestarray.graph.binding import bind_variables
-from nestarray.graph.graph import Graph
+from nestarray.graph.graph import Graph, SourceNames
 from nestarray.interchange import torch as interchange
 
 
@@ -64,3 +65,32 @@ def to_torch_state_dict(
         return interchange.tensor_of_text(extra) if letter == "kept" else extra
 
     return {name: value(*place) for name, place in known.names.items()}
+
+
+def source_names(
+    module: Any, canonical: Mapping[str, str], values: Mapping[str, Mapping[str, Any]]
+) -> SourceNames:
+    """Name in the module's state dict → path in the graph, and the values that it lacks.
+
+    Args:
+        module: the module.
+        canonical: name → first name of the same tensor.
+        values: ``"v"`` or ``"s"`` → path → array.
+    """
+    names: dict[str, tuple[str, str]] = {}
+    extra: dict[str, Any] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
+        path = canonical.get(name, name).replace(".", "/")
+        letter = next((k for k in ("v", "s") if path in values[k]), None)
+        if letter is not None:
+            names[name] = letter, path
+        elif _is_extra(name):
+            names[name], extra[name] = ("extra", name), value
+        elif not value.is_meta:
+            names[name], extra[name] = ("kept", name), interchange.tensor_text(value)
+    modules = {name: type(part).__name__ for name, part in module.named_modules()}
+    return SourceNames("torch", names, extra, modules)
+
+
+def _is_extra(name: str) -> bool:
+    return name.rpartition(".")[2] == "_extra_state"

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.errors import ConversionError
+from nestarray.errors import ConversionError, Refused
+from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
 from nestarray.importers.torch.sources import mentions
@@ -186,7 +187,7 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     def positive(sizes: list[int]) -> Any:
         return np.random.default_rng(0).random(sizes) + 0.25
 
-    with _disable_current_modes(), torch.no_grad(), contextlib.suppress(Exception):
+    with _disable_current_modes(), torch.no_grad(), contextlib.suppress(Refused), foreign():
         inputs = tree_map_only(torch.Tensor, lambda x: drawn(x, positive), args)
         context, output = _forward(function, inputs, kwargs)
         outputs = output if isinstance(output, tuple) else (output,)
