@@ -52,6 +52,7 @@ _lazy_imports.attach_methods(
         "nestarray.graph.files": ("load", "save"),
         "nestarray.graph.lower": ("lower",),
         "nestarray.graph.mixed_precision": ("cast",),
+        "nestarray.graph.parsing": ("parse",),
         "nestarray.graph.passes": ("optimize",),
         "nestarray.graph.viewer.outline": ("__rich__", "_repr_html_"),
         "nestarray.graph.viewer.page": ("show",),

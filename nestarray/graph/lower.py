@@ -68,7 +68,7 @@ def lower(graph: Graph) -> Graph:
         import nestarray as na
         <BLANKLINE>
         <BLANKLINE>
-        def graph(input, *, v, s, constants, key=None):
+        def graph(input, *, v, s, constants, key=None):  # float32[4, 2]
             linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3] · 0
             gelu = na.gelu(linear)  # float32[4, 3] · 1
             return gelu

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -76,6 +76,13 @@ class NoTerm(Exception):
     """The calls are too many, or have no normal form."""
 
 
+def looks_into(x: Node) -> bool:
+    """Whether the term of a call may be more than a leaf."""
+    name = op_name(x)
+    is_read = has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE) or name in _ALONG_AXIS
+    return is_read or hasattr(Terms, f"_{name}")
+
+
 class Terms:
     """The terms of the values around some anchors.
 
@@ -103,13 +110,12 @@ class Terms:
         self.range_axis, self.ignores_casts = range_axis, ignores_casts
         self.sizes: dict[Atom, Any] = {}
         self.splits: dict[Atom, tuple[Atom, Atom]] = {}
-        self.nodes: dict[Term, tuple[Node, Axes]] = {}
         self.seen: dict[tuple[Node, Axes], Scaled] = {}
 
     def of(self, root: Node) -> tuple[Scaled, Axes]:
         """The term of a value, and the labels of its axes."""
         for _ in range(8):
-            self.nodes, self.seen = {}, {}
+            self.seen = {}
             try:
                 axes = tuple([self._labels(("root", i), n) for i, n in enumerate(_shape(root))])
                 return self._scaled(root, axes), axes
@@ -195,10 +201,13 @@ class Terms:
             if len(self.seen) > _MOST_CALLS:
                 raise NoTerm
             self.seen[key] = self._made(x, axes)
-            term = self.seen[key][1]
-            if self.seen[key][0] == 1.0:
-                self.nodes.setdefault(term, key)
         return self.seen[key]
+
+    def node_of(self, term: Term, without: Container[Node]) -> tuple[Node, Axes] | None:
+        """A value, not one of `without`, that has a term, and the labels of its axes."""
+        of_term = (key for key, scaled in self.seen.items() if scaled == (1.0, term))
+        use = next(of_term, None)
+        return None if use is None or use[0] in without else use
 
     def _made(self, x: Node, axes: Axes) -> Scaled:
         name = op_name(x)
