@@ -53,7 +53,7 @@ _lazy_imports.attach_methods(
         "nestarray.graph.lower": ("lower",),
         "nestarray.graph.mixed_precision": ("cast",),
         "nestarray.graph.parsing": ("parse",),
-        "nestarray.graph.passes": ("optimize",),
+        "nestarray.graph.passes": ("optimize", "passes"),
         "nestarray.graph.viewer.outline": ("__rich__", "_repr_html_"),
         "nestarray.graph.viewer.page": ("show",),
         "nestarray.importers.torch.state_dicts": ("to_torch_state_dict",),

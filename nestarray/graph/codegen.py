@@ -55,7 +55,7 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
             after its last use.
     """
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
-    frontends = sorted(filter(registry.is_registered, _namespaces(graph.calls)))
+    frontends = frontends_of(graph)
     lines = [
         "import nestarray as na",
         *(f"import {registry.vocabulary(name).namespace} as {name}" for name in frontends),
@@ -80,6 +80,11 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     output = _value(graph.output)
     lines.append(f"    return {output}, s" if graph.returns_state else f"    return {output}")
     return "\n".join(lines) + "\n"
+
+
+def frontends_of(graph: Graph) -> list[str]:
+    """The names of the frontends whose functions a graph calls; none if it is lowered."""
+    return sorted(filter(registry.is_registered, _namespaces(graph.calls)))
 
 
 def _namespaces(nodes: Iterable[Node]) -> set[str]:

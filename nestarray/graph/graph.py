@@ -139,6 +139,9 @@ class Graph:
         load = staticmethod(load_file)
         parse = staticmethod(parse_text)
 
+        @property
+        def passes(self) -> tuple[str, ...]: ...
+
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:

@@ -1,7 +1,8 @@
 """`Graph.parse`: the graph of a printed program.
 
 The text is read as a syntax tree and never run: functions are looked up by name, as for files
-(`files.py`). Comments hold shapes and dtypes.
+(`files.py`). Comments hold shapes and dtypes;
+those of calls without one are computed.
 """
 
 from __future__ import annotations
@@ -15,18 +16,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nestarray import ops
+from nestarray.backends import is_array
 from nestarray.config import use_backend
 from nestarray.container import Container
-from nestarray.errors import ConversionError
+from nestarray.errors import ConversionError, NestarrayError
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.builder import aval_of
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.files import find_function, named_dtype
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Aval, Body, Node, live_nodes
+from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import Sizes
 from nestarray.sizes import names_of
 from nestarray.sizes import parse as size_of_text
+from nestarray.transforms.abstract import Abstract, Scope, evaluate
 
 _VARIABLES = ("v", "s", "constants")
 _AVAL = re.compile(r"(\w+)\[([^\]]*)\]|\.\.\.")
@@ -57,7 +60,7 @@ def parse(
     Args:
         text: the program. Comments give shapes and dtypes: of the arguments and of values that are
             unpacked in the line that names them, of a call in its line, and of a variable in a
-            line of its own, ``# v['weight']: float32[3, 2]``.
+            line of its own, ``# v['weight']: float32[3, 2]``. A call may have no comment.
         v, s, constants: the variables that the program reads; None: arrays of ones, of the shapes
             in the comments.
         backend: on which the graph runs, where the text does not say it.
@@ -74,15 +77,15 @@ def parse(
         >>> graph = na.Graph.parse('''
         ... def graph(x, *, v, s, constants, key=None):  # float32[4, 3]
         ...     # v['weight']: float32[2, 3]
-        ...     linear = na.linear(x, v['weight'])  # float32[4, 2]
+        ...     linear = na.linear(x, v['weight'])
         ...     return linear
         ... ''')
-        >>> print(graph.to_source(comments=False))
+        >>> print(graph)
         import nestarray as na
         <BLANKLINE>
         <BLANKLINE>
-        def graph(x, *, v, s, constants, key=None):
-            linear = na.linear(x, v['weight'])
+        def graph(x, *, v, s, constants, key=None):  # float32[4, 3]
+            linear = na.linear(x, v['weight'])  # float32[4, 2]
             return linear
         <BLANKLINE>
     """
@@ -115,8 +118,10 @@ class _Reader:
         self.comments = {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
         self.names: dict[str, Node | Body] = {}
         self.variables: dict[tuple[str, str], Node] = {}
+        self.abstract: dict[Node, Any] = {}  # the values, without elements
         self.updates: dict[str, Node] = {}
         self.assumptions: list[Assumption] = []
+        self.scope = Scope({})
 
     def graph(self, module: ast.Module) -> Graph:
         """The graph of a module, whose last statement defines it."""
@@ -129,25 +134,26 @@ class _Reader:
                     self.backend = name
         values = {source: self._values(source) for source in _VARIABLES}
         inputs = self._parameters(function, "x")
+        sizes = [n for node in inputs if node.aval for n in node.aval.shape]
+        ranges = dict.fromkeys(sorted({name for n in sizes for name in names_of(n)}), (1, None))
+        self.scope = Scope(ranges)
         key = self.names["key"] = Node(name="key", kind="input", source="key", path="key")
         nodes: list[Node] = []
         output, returns_state = self._statements(function.body, nodes)
-        sizes = {
-            name for node in inputs if node.aval for n in node.aval.shape for name in names_of(n)
-        }
-        results = output, self.updates, self.assumptions
+        read = iter_nodes((output, [(node.args, node.kwargs) for node in nodes]))
+        keys = [key] if key in read else []
         return Graph(
             name=function.name,
             backend=self.backend,
             train=returns_state and not self.updates,
-            nodes=live_nodes([*inputs, *self.variables.values(), key, *nodes], results),
+            nodes=[*inputs, *self.variables.values(), *keys, *nodes],
             signature=(tuple(inputs), {}),
             output=output,
             state_updates=self.updates,
             v=values["v"],
             s=values["s"],
             constants=values["constants"],
-            sizes=Sizes(dict.fromkeys(sorted(sizes), (1, None))),
+            sizes=Sizes(ranges),
             assumptions=tuple(self.assumptions),
         )
 
@@ -219,6 +225,10 @@ class _Reader:
                     break
         nodes: list[Node] = []
         output, _ = self._statements(statements, nodes)
+        read = {*iter_nodes(([(node.args, node.kwargs) for node in nodes], output))}
+        for name, each in parameters.items():
+            if isinstance(each, Node) and each.aval is None and each not in read:
+                parameters[name] = ()  # nothing is unpacked
         return Body(function.name, tuple(parameters), tuple(parameters.values()), nodes, output)
 
     def _call(self, name: str, expression: ast.expr) -> Node:
@@ -254,10 +264,37 @@ class _Reader:
             is_random=is_random,
             module=module,
         )
+        self.abstract[node] = self._evaluated(node)
+        is_array = isinstance(self.abstract[node], Abstract)
+        if is_array and self.line not in self.comments:
+            node.aval = Aval(self.abstract[node].sizes, self.abstract[node].dtype)
         self.assumptions += [
             Assumption(use, ast.literal_eval(value), "", "", node) for use, value in assumed
         ]
         return node
+
+    def _evaluated(self, node: Node) -> Any:
+        """The value of a call without elements; None where elements decide its shape."""
+        if node.aval is not None or node.is_random or node.target is None:
+            return self._abstract(node)
+        if any(self._abstract(each) is None for each in iter_nodes((node.args, node.kwargs))):
+            return None
+        args, kwargs = map_nodes(self._abstract, [list(node.args), node.kwargs])
+        try:
+            with use_backend(self.backend):
+                value = evaluate(node.target, args, kwargs)
+        except (NestarrayError, TypeError, ValueError):
+            return None
+        # an op without array arguments makes an array
+        return self._of_aval(aval_of(value)) if is_array(value) else value
+
+    def _abstract(self, node: Node) -> Any:
+        if node.aval is None or node in self.abstract:
+            return self.abstract.get(node)
+        return self._of_aval(node.aval)
+
+    def _of_aval(self, aval: Aval) -> Abstract:
+        return Abstract(aval.shape, aval.dtype, self.scope)
 
     def _comment(self) -> tuple[Aval | None, str, list[tuple[str, str]]]:
         """Shape and dtype, module and assumptions in the comment of a call."""
