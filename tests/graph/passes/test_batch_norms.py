@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nestarray.errors import ConversionError
 from nestarray.graph.passes.batch_norms import fold_batch_norms, freeze_batch_norms
 from tests.graph.passes.programs import applied, called, parsed
 
@@ -37,6 +38,36 @@ def test_layers(layer: str, axis: int) -> None:
     assert len(graph.calls) == 1
     assert "scale" not in graph.v
     assert not graph.s.paths()
+
+
+def test_a_shared_kernel_is_folded_for_its_own_reader_only() -> None:
+    text = f"""{HEAD}
+    first = na.conv1d(x, v['layer/w'])
+    norm = na.batch_norm(first, s['mean'], s['variance'])
+    y = na.conv1d(norm, v['layer/w'])
+    return y
+"""
+    graph = applied(fold_batch_norms, text)
+    assert called(graph) == ["conv1d", "conv1d"]
+    assert {*graph.v.paths()} >= {"layer/w", "layer/w_1"}
+
+
+def test_a_kernel_with_channels_last() -> None:
+    text = """
+    def graph(x):  # float32[2, 5, 5, 3]
+        # v['kernel']: float32[2, 2, 3, 4]
+        # s['mean']: float32[4]
+        # s['variance']: float32[4]
+        layer = na.conv(x, v['kernel'], data_format='channels_last', weight_format='channels_last')
+        y = na.batch_norm(layer, s['mean'], s['variance'], axis=3)
+        return y
+    """
+    assert called(applied(fold_batch_norms, text)) == ["conv"]
+
+
+def test_training_graphs_are_an_error() -> None:
+    with pytest.raises(ConversionError, match="fold_batch_norms: graph writes into 'mean'"):
+        fold_batch_norms(parsed(TRAINING))
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,17 @@ def test_calls_of_constants_and_of_numbers_are_computed() -> None:
     assert graph.constants.paths() == ("total",)
 
 
+def test_calls_of_frontends_are_folded_too() -> None:
+    text = """
+    def graph(x):  # float32[4, 4]
+        ones = torch.full((4, 4), -1.0)
+        mask = torch.triu(ones, 1)
+        y = torch.add(x, mask)
+        return y
+    """
+    assert called(applied(fold_constants, text)) == ["torch.add"]
+
+
 def test_a_constant_in_a_loop_is_computed_before_it() -> None:
     text = """
     def graph(x):  # float32[3]

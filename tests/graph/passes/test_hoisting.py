@@ -40,6 +40,21 @@ def test_other_calls_stay(call: str) -> None:
     assert len(inside(TEXT.replace("CALL", call))) == 2
 
 
+def test_calls_that_broadcast_rows_stay() -> None:
+    text = """
+    def graph(x, table):  # float32[5, 50], float32[40, 50]
+        def step(carry, row):
+            (h,) = carry  # float32[40, 50]
+            (r,) = row  # float32[50]
+            wide = na.multiply(r, table)
+            g = na.add(h, wide)
+            return ((g,), ())
+        scan = na.scan(step, (table,), (x,))
+        return scan
+    """
+    assert inside(text) == ["na.multiply", "na.add"]
+
+
 def test_a_carry_that_counts_is_a_constant() -> None:
     text = """
     def graph(x):  # float32[5, 3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nestarray.graph.passes.subexpressions import is_equal, merge_common_subexpressions
-from tests.graph.passes.programs import applied, called, parsed
+from tests.graph.passes.programs import applied, called, parsed, text_of
 
 TEXT = """
 def graph(x):  # float32[2, 2]
@@ -39,6 +39,20 @@ def test_draws_of_random_numbers_are_kept_apart() -> None:
     draw = "na.random.normal(shape=(2, 2), key=na.random.fold_in(key, {}))"
     graph = applied(merge_common_subexpressions, TEXT.format(draw.format(0), draw.format(1)))
     assert len(graph.random_numbers) == 2
+
+
+def test_a_loop_that_uses_a_merged_value_uses_the_one_that_stays() -> None:
+    text = """
+    def graph(x):  # float32[2]
+        a = na.exp(x)
+        b = na.exp(x)
+        def step(i, c):  # int64[], float32[2]
+            d = na.multiply(b, c)
+            return d
+        y = na.fori_loop(0, 3, step, a)
+        return y
+    """
+    assert "na.multiply(a, c)" in text_of(applied(merge_common_subexpressions, text))
 
 
 def test_a_call_in_a_loop_is_the_equal_one_before_it() -> None:
