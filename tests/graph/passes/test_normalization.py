@@ -56,6 +56,23 @@ def test_evaluation_reads_moments() -> None:
     assert called(applied(recognize_idioms, text)) == ["batch_norm"]
 
 
+def test_values_around_a_loop_are_not_computed_in_it() -> None:
+    text = """
+    def graph(x):  # float32[5, 4]
+        wide = na.multiply(x, 2.0)
+        total = na.sum(wide, axis=0)
+        def step(i, c):  # int64[], float32[4]
+            mean = na.divide(total, 5.0)
+            d = na.add(c, mean)
+            return d
+        start = na.getitem(x, 0)
+        y = na.fori_loop(0, 3, step, start)
+        return y
+    """
+    calls = called(applied(recognize_idioms, text))
+    assert calls == ["multiply", "sum", "getitem", "divide", "add", "fori_loop"]
+
+
 def test_root_mean_square_and_variance() -> None:
     text = """
     def graph(x):  # float32[6, 5]

@@ -196,8 +196,10 @@ class _Region:
 
     @cached_property
     def _anchors_read_twice(self) -> list[Node]:
-        users = self.search.users
-        is_read_twice = lambda node: sum(user in self.nodes for user in users[node]) > 1  # noqa: E731
+        def is_read_twice(node: Node) -> bool:
+            users = self.search.users.get(node, ())  # none of a value around a body
+            return sum(user in self.nodes for user in users) > 1
+
         return [*filter(is_read_twice, self._anchors_read_once)]
 
 
