@@ -55,7 +55,7 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
             after its last use.
     """
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
-    frontends = sorted(filter(registry.is_registered, _namespaces(graph.calls)))
+    frontends = frontends_of(graph)
     lines = [
         "import nestarray as na",
         *(f"import {registry.vocabulary(name).namespace} as {name}" for name in frontends),
@@ -66,7 +66,7 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
             if free or not _creates_arrays(graph.calls)
             else [f"@na.use_backend({graph.backend!r})"]
         ),
-        f"def graph({', '.join(parameters)}):",
+        f"def graph({', '.join(parameters)}):{_avals(graph.inputs) if comments and not free else ''}",
     ]
     last_use = last_uses(graph) if free else {}
     for node in graph.calls:
@@ -80,6 +80,11 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
     output = _value(graph.output)
     lines.append(f"    return {output}, s" if graph.returns_state else f"    return {output}")
     return "\n".join(lines) + "\n"
+
+
+def frontends_of(graph: Graph) -> list[str]:
+    """The names of the frontends whose functions a graph calls; none if it is lowered."""
+    return sorted(filter(registry.is_registered, _namespaces(graph.calls)))
 
 
 def _namespaces(nodes: Iterable[Node]) -> set[str]:
@@ -113,10 +118,12 @@ def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[st
     for body in bodies(node.args):
         deeper = f"{indent}    "
         lines += [] if lines else [""]
-        lines.append(f"{indent}def {body.name}({', '.join(body.names)}):")
+        comment = _avals(body.parameters) if comments else ""
+        lines.append(f"{indent}def {body.name}({', '.join(body.names)}):{comment}")
         for name, want in zip(body.names, body.parameters, strict=True):
             if isinstance(want, tuple) and want:
-                lines.append(f"{deeper}{_value(want)} = {name}")
+                comment = _avals(want) if comments else ""
+                lines.append(f"{deeper}{_value(want)} = {name}{comment}")
         for inner in body.nodes:
             lines += _statement(graph, inner, deeper, comments)
         lines += [f"{deeper}return {_value(body.output)}", ""]
@@ -191,6 +198,12 @@ def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
         return leaves if is_all else [leaves[i] for i in indices]
 
     return read
+
+
+def _avals(nodes: Iterable[Any]) -> str:
+    """A comment with the shapes and dtypes of names that a line binds; dots for other values."""
+    texts = [str(getattr(node, "aval", None) or "...") for node in nodes]
+    return "" if {*texts} <= {"..."} else f"  # {', '.join(texts)}"
 
 
 def _comment(graph: Graph, node: Node) -> str:

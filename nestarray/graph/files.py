@@ -371,7 +371,7 @@ class _Decoder:
         aval = None
         if "aval" in found:
             shape, dtype = found["aval"]
-            aval = Aval(tuple([_size(n) for n in shape]), _dtype(dtype))
+            aval = Aval(tuple([_size(n) for n in shape]), named_dtype(dtype))
         args, kwargs = self.value(found["args"]), self.value(found["kwargs"])
         for name in kwargs:
             _identifier(name, may_be_reserved=True)
@@ -398,7 +398,7 @@ class _Decoder:
             "body": lambda: self.body(inner),
             "float": lambda: float(inner),
             "complex": lambda: complex(*[self.value(x) for x in inner]),
-            "dtype": lambda: _dtype(inner),
+            "dtype": lambda: named_dtype(inner),
             "ellipsis": lambda: ...,
             "slice": lambda: slice(*[self.value(x) for x in inner]),
             "tuple": lambda: tuple([self.value(x) for x in inner]),
@@ -451,7 +451,12 @@ def _size(value: Any) -> int | str:
     return value if isinstance(value, int) else _text(value)
 
 
-def _dtype(name: Any) -> DType:
+def named_dtype(name: Any) -> DType:
+    """The dtype of this name.
+
+    Raises:
+        ValueError: there is none.
+    """
     found = getattr(dtypes, _text(name), None)
     if not isinstance(found, DType):
         raise ValueError(f"there is no dtype {name!r}")

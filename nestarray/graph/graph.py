@@ -129,12 +129,17 @@ class Graph:
         from nestarray.graph.files import save as save
         from nestarray.graph.lower import lower as lower
         from nestarray.graph.mixed_precision import cast as cast
+        from nestarray.graph.parsing import parse as parse_text
         from nestarray.graph.passes import optimize as optimize
         from nestarray.graph.viewer.page import show as show
         from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict
         from nestarray.proof.verify import verify as verify
 
         load = staticmethod(load_file)
+        parse = staticmethod(parse_text)
+
+        @property
+        def passes(self) -> tuple[str, ...]: ...
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 

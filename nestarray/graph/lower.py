@@ -16,30 +16,18 @@ from typing import Any
 
 from nestarray import random
 from nestarray.errors import ConversionError
-from nestarray.frontends import registry
-from nestarray.graph.codegen import last_uses
+from nestarray.graph.codegen import frontends_of, last_uses
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, all_calls, iter_nodes, map_nodes
-from nestarray.graph.passes.biases import fuse_biases
-from nestarray.graph.passes.concatenations import read_parts
-from nestarray.graph.passes.constants import fold_constants
-from nestarray.graph.passes.dead_code import remove_dead_code
-from nestarray.graph.passes.idioms import recognize_idioms
-from nestarray.graph.passes.moments import share_moments
+from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.graph.passes import LOWERING
 from nestarray.graph.record.abstract_recorder import creations_recorded
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.lowering_recorder import LoweringRecorder
 from nestarray.graph.record.recorder import Traced
 from nestarray.graph.value_sizes import integer_arguments, size_names
 from nestarray.transforms.recording import recording
-
-
-def is_lowered(graph: Graph) -> bool:
-    """Whether all calls are of `na`, also in bodies."""
-    names = {node.target_name.partition(".")[0] for node in all_calls(graph.calls)}
-    return not any(map(registry.is_registered, names))
 
 
 def lower(graph: Graph) -> Graph:
@@ -67,13 +55,13 @@ def lower(graph: Graph) -> Graph:
         import nestarray as na
         <BLANKLINE>
         <BLANKLINE>
-        def graph(input, *, v, s, constants, key=None):
+        def graph(input, *, v, s, constants, key=None):  # float32[4, 2]
             linear = na.linear(input, v['0/weight'], v['0/bias'])  # float32[4, 3] · 0
             gelu = na.gelu(linear)  # float32[4, 3] · 1
             return gelu
         <BLANKLINE>
     """
-    if is_lowered(graph):
+    if not frontends_of(graph):
         return graph
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
@@ -98,8 +86,9 @@ def lower(graph: Graph) -> Graph:
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
-    lowered = share_moments(fuse_biases(recognize_idioms(fold_constants(read_parts(lowered)))))
-    return remove_dead_code(lowered)
+    for each in LOWERING:
+        lowered = each(lowered)
+    return lowered
 
 
 def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Any]:

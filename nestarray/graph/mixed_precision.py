@@ -89,7 +89,7 @@ def cast(
         import nestarray as na
         <BLANKLINE>
         <BLANKLINE>
-        def graph(input, *, v, s, constants, key=None):
+        def graph(input, *, v, s, constants, key=None):  # float32[4, 2]
             input_1 = na.astype(input, na.bfloat16)  # bfloat16[4, 2]
             v_0_weight = na.astype(v['0/weight'], na.bfloat16)  # bfloat16[3, 2]
             v_0_bias = na.astype(v['0/bias'], na.bfloat16)  # bfloat16[3]

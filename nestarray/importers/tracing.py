@@ -109,7 +109,7 @@ def trace_graph(
         import nestarray as na
         <BLANKLINE>
         <BLANKLINE>
-        def graph(x, *, v, s, constants, key=None):
+        def graph(x, *, v, s, constants, key=None):  # float32[3]
             relu = na.relu(x)  # float32[3]
             multiply = na.multiply(relu, 2)  # float32[3]
             return multiply

@@ -51,7 +51,7 @@ def test_the_graph_reads_as_the_code_that_was_recorded():
     graph = na.trace_graph(lambda x, scale=2.0: na.softmax(x @ weight, axis=0) * scale, X, scale=3)
     assert str(graph) == (
         "import nestarray as na\n\n\n"
-        "def graph(x, *, v, s, constants, key=None):\n"
+        "def graph(x, *, v, s, constants, key=None):  # float32[2, 3]\n"
         "    matmul = na.matmul(x, constants['c0'])  # float32[2, 2]\n"
         "    softmax = na.softmax(matmul, axis=0)  # float32[2, 2]\n"
         "    multiply = na.multiply(softmax, 3)  # float32[2, 2]\n"

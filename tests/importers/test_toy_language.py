@@ -43,10 +43,10 @@ def test_the_graph_prints_and_runs(program: Program) -> None:
     assert source == (
         "import nestarray as na\n"
         "import tests.importers.toy_importer as toy\n\n\n"
-        "def graph(x, *, v, s, constants, key=None):\n"
+        "def graph(x, *, v, s, constants, key=None):  # float32[2, 3]\n"
         "    h = toy.matmul(x, v['w'])  # float32[2, 4]\n"
         "    d = toy.drop(h, 0.25, key=na.random.fold_in(key, 0))  # float32[2, 4]\n\n"
-        "    def step(y):\n"
+        "    def step(y):  # float32[2, 4]\n"
         "        y_1 = toy.matmul(y, v['u'])  # float32[2, 4]\n"
         "        y_2 = toy.tanh(y_1)  # float32[2, 4]\n"
         "        return y_2\n\n"

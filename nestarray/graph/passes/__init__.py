@@ -1,19 +1,21 @@
 """Passes: functions from a Graph to an equivalent Graph.
 
-Each pass is in one file; `Graph.optimize` runs several over the lowered graph. A pass never
-changes its argument. Calls keep the names of their values, so that `Graph.verify` can compare
-intermediate values with the source.
+Each pass is in one file. `lower` runs those of `LOWERING`, `Graph.optimize` those for the traced
+behaviour and the backend; `Graph.passes` names both. A pass never changes its argument. Calls keep
+the names of their values, so that `Graph.verify` can compare intermediate values with the source.
+A peephole pass is a list of pairs, a pattern and its replacement (`rewriting.Rule`, `idioms`).
 
 =============================  ==========================================================
-`recognize_idioms`             replace groups of calls by one op; `lower` runs it
-`fuse_biases`                  give convolutions the bias added after them; `lower` runs it
+`read_parts`                   index into the operand of a concatenation
+`recognize_idioms`             replace groups of calls by one op
+`fuse_biases`                  give convolutions the bias added after them
 `fuse_products`                give products the bias added after them (PyTorch)
 `hoist_from_scans`             compute what no carry decides before a loop (PyTorch)
-`share_moments`                read the moments of a batch from its normalization; `lower` runs it
-`fold_constants`               compute values of constants once; `lower` runs it
+`share_moments`                read the moments of a batch from its normalization
+`fold_constants`               compute values of constants once
 `merge_common_subexpressions`  merge equal calls
 `pass_constants_to_pullbacks`  make constants of custom derivatives residuals
-`remove_dead_code`             drop calls, constants and carries that no result uses; `lower` runs it
+`remove_dead_code`             drop calls, constants and carries that no result uses
 `cancel_transposes`            move transposes down until they cancel
 `channels_last`                run convolutions and calls between them with channels last
 `fold_batch_norms`             fold into the layer before (evaluation)
@@ -28,10 +30,12 @@ from collections.abc import Callable, Iterable
 
 from nestarray.display.progress import progress
 from nestarray.errors.unknown_names import suggest_names
+from nestarray.graph.codegen import frontends_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.passes.batch_norms import fold_batch_norms
 from nestarray.graph.passes.biases import fuse_biases, fuse_products
 from nestarray.graph.passes.channels_last import channels_last
+from nestarray.graph.passes.concatenations import read_parts
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.derivatives import pass_constants_to_pullbacks
@@ -46,6 +50,7 @@ from nestarray.graph.passes.subexpressions import (
 from nestarray.graph.passes.transposes import cancel_transposes
 
 __all__ = [
+    "LOWERING",
     "TRAINING",
     "Pass",
     "cancel_transposes",
@@ -59,6 +64,7 @@ __all__ = [
     "hoist_from_scans",
     "merge_common_subexpressions",
     "pass_constants_to_pullbacks",
+    "read_parts",
     "recognize_idioms",
     "remove_dead_code",
     "roll_loops",
@@ -68,6 +74,16 @@ __all__ = [
 
 #: A function from a Graph to an equivalent Graph.
 Pass = Callable[[Graph], Graph]
+
+#: The passes of `Graph.lower`.
+LOWERING: tuple[Pass, ...] = (
+    read_parts,
+    fold_constants,
+    recognize_idioms,
+    fuse_biases,
+    share_moments,
+    remove_dead_code,
+)
 
 #: The passes for any graph: they keep parameters and gradients.
 TRAINING: tuple[Pass, ...] = (
@@ -93,6 +109,24 @@ def default_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes of `Graph.optimize`, for the traced behaviour and the backend."""
     kept = training_passes(graph)
     return kept if graph.returns_state else (fold_batch_norms, *kept, fold_parameters)
+
+
+def names_of_passes(graph: Graph) -> tuple[str, ...]:
+    """The names of the passes of `optimize`, in order; those of `lower` first, unless it has run.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2)).lower()
+        >>> graph.passes[:3]
+        ('fold_batch_norms', 'fuse_products', 'hoist_from_scans')
+        >>> graph.to_backend("jax").passes[:3]
+        ('fold_batch_norms', 'channels_last', 'fold_constants')
+    """
+    lowering = LOWERING if frontends_of(graph) else ()
+    return tuple([each.__name__ for each in (*lowering, *default_passes(graph))])
+
+
+Graph.passes = property(names_of_passes)  # type: ignore[attr-defined]
 
 
 def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:

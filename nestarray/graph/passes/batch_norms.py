@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -14,10 +13,10 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import (
+    Rule,
     Writer,
     any_layout,
     arguments_of,
-    count_uses,
     is_op,
     op_name,
     place_of,
@@ -38,48 +37,74 @@ def fold_batch_norms(graph: Graph) -> Graph:
         ConversionError: the graph was traced with ``train=True``.
     """
     check_evaluation("fold_batch_norms", graph)
-    uses = count_uses(graph)
+    return rewrite(graph, *RULES, drop_unused=True)
 
-    def rule(writer: Writer, node: Node) -> Node | None:
-        if not is_op(node, "batch_norm"):
-            return None
-        norm = arguments_of(node)
-        layer = norm["x"]
-        channel = _channel_axis(layer, node, norm["axis"])
-        if channel is None or uses[place_of(layer)] != 1:
-            return None
-        before = arguments_of(layer)
-        weight, bias = before["weight"], before.get("bias")
-        read = [weight, bias, norm["mean"], norm["variance"], norm["weight"], norm["bias"]]
-        if not all(x is None or x.source in ("v", "s", "constants") for x in read):
-            return None
-        w, b, mean, variance, scale, shift = (_host(writer, x) for x in read)
-        factor = (1.0 if scale is None else scale) / np.sqrt(variance + norm["eps"])
-        along = [1] * w.ndim
-        along[channel] = -1
-        new_bias = ((0.0 if b is None else b) - mean) * factor + (0.0 if shift is None else shift)
-        new_weight = _stored(writer, weight, weight, w * factor.reshape(along), uses)
-        beside = weight.path.rpartition("/")[0]
-        path = f"{beside}/bias" if beside else "bias"
-        new_bias = (
-            _stored(writer, bias, weight, new_bias, uses)
-            if bias is not None
-            else writer.variable("v", path, _like(writer, weight, new_bias))
-        )
-        settings = {k: x for k, x in layer.kwargs.items() if k != "bias"}
-        assert node.aval is not None
-        return writer.call(
-            layer.target_name.removeprefix("na."),
-            before["x"],
-            new_weight,
-            new_bias,
-            like=layer,
-            aval=node.aval,
-            name=node.name,
-            **settings,
-        )
 
-    return rewrite(graph, rule, drop_unused=True)
+def _after_layer(writer: Writer, node: Node) -> tuple[Node, int] | None:
+    """The layer before a normalization, and the axis of its weight that is normalized."""
+    if not is_op(node, "batch_norm"):
+        return None
+    norm = arguments_of(node)
+    layer = norm["x"]
+    channel = _channel_axis(layer, node, norm["axis"])
+    if channel is None or not writer.is_read_once(layer):
+        return None
+    is_held = (x is None or x.source in ("v", "s", "constants") for x in _read(layer, node))
+    return (layer, channel) if all(is_held) else None
+
+
+def _read(layer: Node, node: Node) -> list[Node | None]:
+    """The variables of a layer and of its normalization."""
+    before, norm = arguments_of(layer), arguments_of(node)
+    own = before["weight"], before.get("bias")
+    return [*own, *(norm[name] for name in ("mean", "variance", "weight", "bias"))]
+
+
+def _folded(writer: Writer, node: Node, layer: Node, channel: int) -> Node:
+    """The layer with other variables.
+
+    Before::
+
+        def graph(x):  # float32[2, 3, 8]
+            # v['conv/weight']: float32[4, 3, 1]
+            # v['norm/weight']: float32[4]
+            # s['mean']: float32[4]
+            # s['variance']: float32[4]
+            conv = na.conv1d(x, v['conv/weight'], stride=2)
+            y = na.batch_norm(conv, s['mean'], s['variance'], v['norm/weight'])
+            return y
+
+    After::
+
+        def graph(x):  # float32[2, 3, 8]
+            # v['conv/weight']: float32[4, 3, 1]
+            # v['conv/bias']: float32[4]
+            y = na.conv1d(x, v['conv/weight'], v['conv/bias'], stride=2)
+            return y
+    """
+    read = _read(layer, node)
+    weight, bias = read[:2]
+    assert weight is not None
+    w, b, mean, variance, scale, shift = (_host(writer, x) for x in read)
+    factor = (1.0 if scale is None else scale) / np.sqrt(variance + arguments_of(node)["eps"])
+    along = [1] * w.ndim
+    along[channel] = -1
+    new_bias = ((0.0 if b is None else b) - mean) * factor + (0.0 if shift is None else shift)
+    new_weight = _stored(writer, weight, weight, w * factor.reshape(along))
+    beside = weight.path.rpartition("/")[0]
+    path = f"{beside}/bias" if beside else "bias"
+    new_bias = (
+        _stored(writer, bias, weight, new_bias)
+        if bias is not None
+        else writer.variable("v", path, _like(writer, weight, new_bias))
+    )
+    arrays = arguments_of(layer)["x"], new_weight, new_bias
+    settings = {k: x for k, x in layer.kwargs.items() if k != "bias"}
+    op = op_name(layer)
+    return writer.call(op, *arrays, like=layer, aval=node.aval, name=node.name, **settings)
+
+
+RULES = (Rule(_after_layer, _folded),)
 
 
 def freeze_batch_norms(graph: Graph, evaluation: Graph, frozen: Collection[str]) -> Graph:
@@ -151,10 +176,10 @@ def _host(writer: Writer, node: Node | None) -> Any:
     return np.asarray(x).astype(np.float64)
 
 
-def _stored(writer: Writer, node: Node, like: Node, value: np.ndarray, uses: Counter[Any]) -> Node:
+def _stored(writer: Writer, node: Node, like: Node, value: np.ndarray) -> Node:
     """The new value as a variable, under the path of `node` if that has no other reader."""
     array = _like(writer, like, value)
-    if uses[place_of(node)] == 1:
+    if writer.is_read_once(node):
         del writer.values[node.source][node.path]
     return writer.variable(node.source, node.path, array)
 

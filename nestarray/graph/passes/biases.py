@@ -7,14 +7,13 @@ from typing import Any
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
 from nestarray.graph.passes.rewriting import (
+    Rule,
     Writer,
     any_layout,
     arguments_of,
-    count_uses,
     has,
     is_op,
     op_name,
-    place_of,
     rewrite,
 )
 from nestarray.graph.passes.transposes import order_of, permuted
@@ -27,97 +26,119 @@ def fuse_biases(graph: Graph) -> Graph:
 
     The bias may be a vector behind calls that give it axes of size 1.
     """
-    uses = count_uses(graph)
-
-    def rule(writer: Writer, node: Node) -> Node | None:
-        if not is_op(node, "add"):
-            return None
-        for layer, other in (node.args, node.args[::-1]):
-            if any_layout(op_name(layer)) != "conv":
-                continue
-            given = arguments_of(layer)
-            bias = _vector(other, layer, is_last=given.get("data_format") == "channels_last")
-            if bias is None or given["bias"] is not None or uses[place_of(layer)] != 1:
-                continue
-            if layer.aval != node.aval or node.aval is None:
-                continue
-            settings = {k: x for k, x in layer.kwargs.items() if k not in ("x", "weight", "bias")}
-            return writer.call(
-                layer.target_name.removeprefix("na."),
-                given["x"],
-                given["weight"],
-                bias,
-                like=layer,
-                aval=node.aval,
-                name=node.name,
-                **settings,
-            )
-        return None
-
-    return rewrite(graph, rule)
+    return rewrite(graph, *CONVOLUTIONS)
 
 
 def fuse_products(graph: Graph) -> Graph:
     """Replace ``add(matmul(x, kernel), bias)`` by ``linear(x, kernelᵀ, bias)``, one call of PyTorch.
 
     The bias may be a vector behind calls that give it axes of size 1.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> from nestarray.graph import passes
-        >>> arrays = np.ones((5, 3)), np.ones((3, 2)), np.ones(2)
-        >>> graph = na.trace_graph(lambda x, w, b: na.matmul(x, w) + b, *arrays)
-        >>> print(passes.fuse_products(graph).to_source(comments=False))
-        import nestarray as na
-        <BLANKLINE>
-        <BLANKLINE>
-        def graph(x, w, b, *, v, s, constants, key=None):
-            permute_dims = na.permute_dims(w, (1, 0))
-            add = na.linear(x, permute_dims, b)
-            return add
-        <BLANKLINE>
     """
-    uses = count_uses(graph)
+    return rewrite(graph, *PRODUCTS, in_bodies=True)
 
-    def rule(writer: Writer, node: Node) -> Node | None:
-        if not is_op(node, "add") or node.aval is None or not node.aval.dtype.is_floating:
-            return None
-        for product, other in (node.args, node.args[::-1]):
-            if not is_op(product, "matmul") or uses[place_of(product)] != 1:
-                continue
-            x, kernel = product.args
+
+def _biased_convolution(writer: Writer, node: Node) -> tuple[Node, Node] | None:
+    """A convolution without a bias, and the vector along its channels that is added."""
+    for layer, other in _terms(node):
+        if any_layout(op_name(layer)) == "conv" and _is_only_term(writer, layer, node):
+            given = arguments_of(layer)
+            bias = _vector(other, layer, is_last=given.get("data_format") == "channels_last")
+            if bias is not None and given["bias"] is None:
+                return layer, bias
+    return None
+
+
+def _with_bias(writer: Writer, node: Node, layer: Node, bias: Node) -> Node:
+    """The convolution with the bias.
+
+    Before::
+
+        def graph(x, w, b):  # float32[1, 3, 8, 8], float32[4, 3, 1, 1], float32[4]
+            conv = na.conv2d(x, w, stride=2)
+            column = na.reshape(b, (4, 1, 1))
+            y = na.add(column, conv)
+            return y
+
+    After::
+
+        def graph(x, w, b):  # float32[1, 3, 8, 8], float32[4, 3, 1, 1], float32[4]
+            y = na.conv2d(x, w, b, stride=2)
+            return y
+    """
+    given = arguments_of(layer)
+    arrays = given["x"], given["weight"], bias
+    settings = {k: x for k, x in layer.kwargs.items() if k not in ("x", "weight", "bias")}
+    op = op_name(layer)
+    return writer.call(op, *arrays, like=layer, aval=node.aval, name=node.name, **settings)
+
+
+def _biased_product(writer: Writer, node: Node) -> tuple[Node, Node] | None:
+    """A product with a matrix, and the vector that is added to its rows."""
+    for product, other in _terms(node):
+        if is_op(product, "matmul") and _is_only_term(writer, product, node):
             bias = _vector(other, product, is_last=True)
-            if bias is None or product.aval != node.aval or not _is_matrix(kernel, node):
-                continue
-            weight = kernel.args[0] if order_of(kernel) else permuted(writer, kernel, (1, 0), node)
-            return writer.call("linear", x, weight, bias, like=node, aval=node.aval, name=node.name)
-        return None
+            if bias is not None and _is_matrix(product.args[1], node):
+                return product, bias
+    return None
 
-    return rewrite(graph, rule, in_bodies=True)
+
+def _linear(writer: Writer, node: Node, product: Node, bias: Node) -> Node:
+    """A call of `linear`, which takes the kernel transposed.
+
+    Before::
+
+        def graph(x, kernel, b):  # float32[5, 3], float32[3, 2], float32[2]
+            product = na.matmul(x, kernel)
+            y = na.add(product, b)
+            return y
+
+    After::
+
+        def graph(x, kernel, b):  # float32[5, 3], float32[3, 2], float32[2]
+            permute_dims = na.permute_dims(kernel, (1, 0))
+            y = na.linear(x, permute_dims, b)
+            return y
+    """
+    x, kernel = product.args
+    weight = kernel.args[0] if order_of(kernel) else permuted(writer, kernel, (1, 0), node)
+    return writer.call("linear", x, weight, bias, like=node, aval=node.aval, name=node.name)
+
+
+def _terms(node: Node) -> tuple[tuple[Any, Any], ...]:
+    """The terms of a sum of two, in both orders."""
+    return (node.args, node.args[::-1]) if is_op(node, "add") and node.aval is not None else ()
+
+
+def _is_only_term(writer: Writer, term: Node, total: Node) -> bool:
+    """Whether a value, of the sum's shape and dtype, has no other reader."""
+    return term.aval == total.aval and writer.is_read_once(term)
 
 
 def _is_matrix(x: Any, like: Node) -> bool:
-    """Whether `x` is a matrix of the dtype of another array."""
+    """Whether `x` is a matrix of floating numbers, of the dtype of another array."""
     if not isinstance(x, Node) or x.aval is None or like.aval is None:
         return False
-    return len(x.aval.shape) == 2 and x.aval.dtype is like.aval.dtype
+    dtype = x.aval.dtype
+    return len(x.aval.shape) == 2 and dtype.is_floating and dtype is like.aval.dtype
 
 
 def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     """The vector along the channels of a layer's result that `x` is, behind views of it."""
     if not isinstance(x, Node) or x.aval is None or layer.aval is None:
         return None
-    axis = len(layer.aval.shape) - 1 if is_last else 1
-    wanted: list[IntOrSize] = [1] * len(layer.aval.shape)
-    wanted[axis] = layer.aval.shape[axis]
-    shape = [1] * (len(wanted) - len(x.aval.shape)) + [*x.aval.shape]
-    if shape != wanted or x.aval.dtype is not layer.aval.dtype:
+    rank = len(layer.aval.shape)
+    axis = rank - 1 if is_last else 1
+    channels = layer.aval.shape[axis]
+    column: list[IntOrSize] = [channels if i == axis else 1 for i in range(rank)]
+    shape = [1] * (rank - len(x.aval.shape)) + [*x.aval.shape]
+    if shape != column or x.aval.dtype is not layer.aval.dtype:
         return None
-    found: Any = x
-    while has(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
-        found = found.args[0]
-    return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
+    vector: Any = x
+    while has(vector, Trait.RESHAPE) and isinstance(vector.args[0], Node):
+        vector = vector.args[0]
+    is_vector = lambda node: node.aval is not None and node.aval.shape == (channels,)  # noqa: E731
+    return next(filter(is_vector, (vector, x)), None)
 
 
-def _is_vector(node: Node, size: IntOrSize) -> bool:
-    return node.aval is not None and node.aval.shape == (size,)
+CONVOLUTIONS = (Rule(_biased_convolution, _with_bias),)
+PRODUCTS = (Rule(_biased_product, _linear),)

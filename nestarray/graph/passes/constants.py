@@ -9,7 +9,7 @@ from nestarray.backends import is_array
 from nestarray.graph.execution import compute
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
-from nestarray.graph.passes.rewriting import Writer, rewrite
+from nestarray.graph.passes.rewriting import Rule, Writer, rewrite
 
 #: Bytes by which a folded value may exceed its inputs.
 MOST_BYTES = 1 << 20
@@ -20,15 +20,10 @@ def fold_constants(graph: Graph) -> Graph:
 
     A value that is larger than its arguments, such as a broadcast, stays a call.
     """
-
-    def rule(writer: Writer, node: Node) -> Node | None:
-        value = known_value(writer, node, ("constants",))
-        return None if value is None else writer.variable("constants", node.name, value)
-
-    return rewrite(graph, rule, in_bodies=True)
+    return rewrite(graph, *RULES, in_bodies=True)
 
 
-def known_value(writer: Writer, node: Node, sources: tuple[str, ...]) -> Any:
+def known_value(writer: Writer, node: Node, sources: tuple[str, ...] = ("constants",)) -> Any:
     """The array that a call gives, if inputs of `sources` alone decide it, else None."""
     given = list(iter_nodes((node.args, node.kwargs)))
     if node.is_random or node.aval is None or any(bodies(node.args)):
@@ -45,3 +40,32 @@ def _num_bytes(x: Any) -> int:
     for n in x.shape:
         count *= int(n)
     return count * dtypes.dtype_of(x).bits // 8
+
+
+def _known(writer: Writer, node: Node) -> tuple[Any] | None:
+    value = known_value(writer, node)
+    return None if value is None else (value,)
+
+
+def _constant(writer: Writer, node: Node, value: Any) -> Node:
+    """A constant under the name of the call.
+
+    Before::
+
+        def graph(x):  # float32[3]
+            # constants['c']: float32[3]
+            half = na.multiply(constants['c'], 0.5)
+            y = na.add(x, half)
+            return y
+
+    After::
+
+        def graph(x):  # float32[3]
+            # constants['half']: float32[3]
+            y = na.add(x, constants['half'])
+            return y
+    """
+    return writer.variable("constants", node.name, value)
+
+
+RULES = (Rule(_known, _constant),)

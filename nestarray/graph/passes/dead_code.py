@@ -20,6 +20,30 @@ def remove_dead_code(graph: Graph) -> Graph:
     """Without the calls, constants, keys and carries that neither output nor new state depend on.
 
     Parameters and state stay, used or not: they are the source's.
+
+    Before::
+
+        def graph(x):  # float32[3]
+            def step(i, carry):  # int64[], ...
+                (a, b) = carry  # float32[3], float32[3]
+                c = na.sin(a)
+                d = na.add(a, b)
+                return (c, d)
+            loop = na.fori_loop(0, 4, step, (x, x))
+            first = loop[0]
+            second = loop[1]
+            return first
+
+    After::
+
+        def graph(x):  # float32[3]
+            def step(i, carry):  # int64[], ...
+                (a,) = carry  # float32[3]
+                c = na.sin(a)
+                return (c,)
+            loop = na.fori_loop(0, 4, step, (x,))
+            first = loop[0]
+            return first
     """
     live: dict[str, _Live] = {}
     _live_nodes(graph.calls, graph.results, live)

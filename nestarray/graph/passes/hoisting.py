@@ -28,31 +28,29 @@ def hoist_from_scans(graph: Graph) -> Graph:
 
     Elementwise functions and products of rows of a known number; others stay in the step.
 
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> from nestarray.graph import passes
-        >>> def program(x, w, h):
-        ...     return na.scan(lambda h, row: (na.tanh(na.matmul(row, w) + h), None), h, x)[0]
-        >>> graph = na.trace_graph(program, np.ones((5, 3)), np.ones((3, 2)), np.ones(2))
-        >>> print(passes.hoist_from_scans(graph).to_source(comments=False))
-        import nestarray as na
-        <BLANKLINE>
-        <BLANKLINE>
-        def graph(x, w, h, *, v, s, constants, key=None):
-            matmul_1 = na.matmul(x, w)
-        <BLANKLINE>
+    Before::
+
+        def graph(x, w, h):  # float64[5, 3], float64[3, 2], float64[2]
             def step(carry, row):
-                (carry_0,) = carry
-                (row_0, matmul_row) = row
+                (carry_0,) = carry  # float64[2]
+                (row_0,) = row  # float64[3]
+                matmul = na.matmul(row_0, w)
+                add = na.add(matmul, carry_0)
+                return ((add,), ())
+            scan = na.scan(step, (h,), (x,))
+            return scan
+
+    After::
+
+        def graph(x, w, h):  # float64[5, 3], float64[3, 2], float64[2]
+            matmul_1 = na.matmul(x, w)
+            def step(carry, row):
+                (carry_0,) = carry  # float64[2]
+                (row_0, matmul_row) = row  # float64[3], float64[2]
                 add = na.add(matmul_row, carry_0)
-                tanh = na.tanh(add)
-                return ((tanh,), ())
-        <BLANKLINE>
+                return ((add,), ())
             scan = na.scan(step, (h,), (x, matmul_1))
-            scan_0 = scan[0]
-            scan_0_0 = scan_0[0]
-            return scan_0_0
-        <BLANKLINE>
+            return scan
     """
     return rewrite(graph, _hoisted, in_bodies=True)
 

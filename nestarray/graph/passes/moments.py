@@ -14,6 +14,25 @@ def share_moments(graph: Graph) -> Graph:
 
     Running statistics read them. The normalization moves to the first of them, if its operands
     are computed before.
+
+    Before::
+
+        def graph(x):  # float32[4, 3]
+            mean = na.mean(x, axis=0)
+            square = na.var(x, axis=0, keepdims=True)
+            norm = na.batch_norm_training(x)
+            y = norm[0]
+            return y, mean, square
+
+    After::
+
+        def graph(x):  # float32[4, 3]
+            norm = na.batch_norm_training(x)
+            mean = norm[1]
+            norm_2 = norm[2]
+            square = na.reshape(norm_2, (1, -1))
+            y = norm[0]
+            return y, mean, square
     """
     at = {node.name: i for i, node in enumerate(graph.calls)}
     norms = {n.args[0].name: n for n in graph.calls if is_op(n, "batch_norm_training")}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nestarray.errors import ConversionError
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.constants import known_value
-from nestarray.graph.passes.rewriting import Writer, count_uses, place_of, rewrite
+from nestarray.graph.passes.rewriting import Rule, Writer, place_of, rewrite
 
 
 def fold_parameters(graph: Graph) -> Graph:
@@ -19,26 +21,7 @@ def fold_parameters(graph: Graph) -> Graph:
         ConversionError: the graph was traced with ``train=True``.
     """
     check_evaluation("fold_parameters", graph)
-    uses = count_uses(graph)
-
-    def rule(writer: Writer, node: Node) -> Node | None:
-        value = known_value(writer, node, ("v", "s", "constants"))
-        if value is None:
-            return None
-        given = list(iter_nodes((node.args, node.kwargs)))
-        variables = [used for used in given if used.source != "constants"]
-        source = "v" if any(used.source == "v" for used in given) else "s"
-        path = f"folded/{node.name}"
-        if not variables:
-            source = "constants"
-        elif len(variables) == 1 and uses[place_of(variables[0])] == 1:
-            path = variables[0].path
-            del writer.values[source][path]
-        new = writer.variable(source, path, value)
-        uses[place_of(new)] = uses[place_of(node)]
-        return new
-
-    return rewrite(graph, rule, drop_unused=True)
+    return rewrite(graph, *RULES, drop_unused=True)
 
 
 def check_evaluation(name: str, graph: Graph) -> None:
@@ -53,3 +36,51 @@ def check_evaluation(name: str, graph: Graph) -> None:
             f"{name}: {graph.name} writes into {min(graph.state_updates)!r} of its state in evaluation, "
             "so its state is to change; leave this pass out"
         )
+
+
+def _known(writer: Writer, node: Node) -> tuple[Any] | None:
+    value = known_value(writer, node, ("v", "s", "constants"))
+    return None if value is None else (value,)
+
+
+def _variable(writer: Writer, node: Node, value: Any) -> Node:
+    """A variable instead of the call.
+
+    Before::
+
+        def graph(x):  # float32[4, 3]
+            # v['w']: float32[3, 3]
+            # v['scale']: float32[3]
+            kernel = na.matrix_transpose(v['w'])
+            double = na.multiply(v['scale'], 2)
+            product = na.matmul(x, kernel)
+            scaled = na.multiply(product, double)
+            y = na.add(scaled, v['scale'])
+            return y
+
+    After::
+
+        def graph(x):  # float32[4, 3]
+            # v['w']: float32[3, 3]
+            # v['scale']: float32[3]
+            # v['folded/double']: float32[3]
+            product = na.matmul(x, v['w'])
+            scaled = na.multiply(product, v['folded/double'])
+            y = na.add(scaled, v['scale'])
+            return y
+    """
+    given = list(iter_nodes((node.args, node.kwargs)))
+    variables = [used for used in given if used.source != "constants"]
+    source = "v" if any(used.source == "v" for used in given) else "s"
+    path = f"folded/{node.name}"
+    if not variables:
+        source = "constants"
+    elif len(variables) == 1 and writer.is_read_once(variables[0]):
+        path = variables[0].path
+        del writer.values[source][path]
+    new = writer.variable(source, path, value)
+    writer.uses[place_of(new)] = writer.uses[place_of(node)]
+    return new
+
+
+RULES = (Rule(_known, _variable),)

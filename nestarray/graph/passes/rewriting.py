@@ -1,4 +1,8 @@
-"""Read a graph call by call and write a new one: the common part of the passes."""
+"""Read a graph call by call and write a new one: the common part of the passes.
+
+A peephole pass is a list of `Rule`: each is a pair of functions, the pattern and the replacement.
+The docstring of a replacement shows a graph before and after, which the tests run.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import functools
 import inspect
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from nestarray import dtypes
@@ -30,7 +34,27 @@ from nestarray.graph.node import (
 from nestarray.traits import Trait
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
-Rule = Callable[["Writer", Node], Any]
+Rewrite = Callable[["Writer", Node], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """Calls that a pattern finds become calls of a replacement.
+
+    Attributes:
+        pattern: maps (writer, call) to the arguments of `replacement`; None where the rule does not
+            apply. It decides by ops, shapes and dtypes, and writes no calls.
+        replacement: maps (writer, call, *arguments) to the new value, whose calls it writes; None
+            keeps the call.
+    """
+
+    pattern: Callable[[Writer, Node], tuple[Any, ...] | None]
+    replacement: Callable[..., Any]
+
+    def __call__(self, writer: Writer, node: Node) -> Any:
+        """The new value of a call; None to keep it."""
+        arguments = self.pattern(writer, node)
+        return None if arguments is None else self.replacement(writer, node, *arguments)
 
 
 def op_name(node: Any) -> str:
@@ -95,6 +119,15 @@ class Writer:
             name: dict(getattr(graph, name).flat_items()) for name in ("v", "s", "constants")
         }
         self._taken = names_of(graph.nodes)
+
+    @functools.cached_property
+    def uses(self) -> Counter[tuple[str, str]]:
+        """How often each value of the graph is read, by `place_of`."""
+        return count_uses(self.graph)
+
+    def is_read_once(self, node: Node) -> bool:
+        """Whether a value has one reader."""
+        return self.uses[place_of(node)] == 1
 
     def value_of(self, node: Node) -> Any:
         """The array of a variable or a constant."""
@@ -237,7 +270,7 @@ def _used_variables(calls: Iterable[Node], only: Any = None) -> set[tuple[str, s
         for node in calls
         if only is None or node in only
         for used in iter_nodes((node.args, node.kwargs))
-        if used.kind == "input"
+        if used.source in ("v", "s", "constants")
     }
 
 
@@ -260,32 +293,34 @@ def _container(before: Container, leaves: dict[str, Any]) -> Container:
 
 
 def rewrite(
-    graph: Graph, rule: Rule, *, drop_unused: bool = False, in_bodies: bool = False
+    graph: Graph, *rules: Rewrite, drop_unused: bool = False, in_bodies: bool = False
 ) -> Graph:
-    """The graph with each call replaced by what `rule` makes of it.
+    """The graph with each call replaced by the value that the first rule gives, if one does.
 
     Args:
         graph: the graph; it is not changed.
-        rule: maps (writer, call) to the replacement of the call.
+        *rules: pairs, or functions of (writer, call).
         drop_unused: leave out variables that were used and are not any more.
         in_bodies: also replace the calls in the functions of loops, choices and custom derivatives.
     """
     writer = Writer(graph)
-    _rewrite(writer, graph.calls, rule, in_bodies)
+    _rewrite(writer, graph.calls, rules, in_bodies)
     return writer.finish(drop_unused=drop_unused)
 
 
-def _rewrite(writer: Writer, calls: Iterable[Node], rule: Rule, in_bodies: bool) -> None:
+def _rewrite(
+    writer: Writer, calls: Iterable[Node], rules: Sequence[Rewrite], in_bodies: bool
+) -> None:
     def of_leaf(leaf: Any) -> Any:
         if isinstance(leaf, Body) and in_bodies:
-            return _rewritten(writer, leaf, rule)
+            return _rewritten(writer, leaf, rules)
         return substituted(leaf, writer.stands_for)
 
     for old in calls:
         args, kwargs = map_leaves(of_leaf, (old.args, old.kwargs))
         same = args == old.args and kwargs == old.kwargs
         node = old if same else dataclasses.replace(old, args=args, kwargs=kwargs)
-        value = rule(writer, node)
+        value = next((x for x in (rule(writer, node) for rule in rules) if x is not None), None)
         if value is None:
             writer.calls.append(node)
             value = node
@@ -293,10 +328,10 @@ def _rewrite(writer: Writer, calls: Iterable[Node], rule: Rule, in_bodies: bool)
             writer.stands_for[old] = value
 
 
-def _rewritten(writer: Writer, body: Body, rule: Rule) -> Body:
+def _rewritten(writer: Writer, body: Body, rules: Sequence[Rewrite]) -> Body:
     """A body with each call replaced, without those that it does not use; itself if it is equal."""
     with writer.scope() as calls:
-        _rewrite(writer, body.nodes, rule, in_bodies=True)
+        _rewrite(writer, body.nodes, rules, in_bodies=True)
     output = substituted(body.output, writer.stands_for)
     used = reached(calls, output)
     nodes = [node for node in calls if node in used]

@@ -10,50 +10,57 @@ from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
-from nestarray.graph.passes.rewriting import Writer, count_uses, is_op, place_of, rewrite
+from nestarray.graph.passes.rewriting import Rule, Writer, is_op, rewrite
 
 
 def forward_stores(graph: Graph) -> Graph:
     """Read a row from the call that wrote it, and stack the rows of an array that are all written."""
-    return _stack_stores(rewrite(graph, _forwarded))
+    return _stack_stores(rewrite(graph, *READS))
 
 
-def _forwarded(writer: Writer, node: Node) -> Any:
-    """The value that was written into the row that a call reads, or the row before other writes."""
+def _stored_row(_: Writer, node: Node) -> tuple[Any, Any] | None:
+    """The array before other writes, and the index; () as the index of the value itself."""
     if node.aval is None or not is_op(node, "getitem") or len(node.args) != 2:
         return None
     x, index = node.args
-    row, *rest = index if isinstance(index, tuple) else (index,)
-    if not _is_row(row) or any(isinstance(i, (Node, list)) for i in rest):
+    row, *others = index if isinstance(index, tuple) else (index,)
+    if not _is_row(row) or any(isinstance(i, (Node, list)) for i in others):
         return None
     while (written := _written_row(x)) is not None:
         before, i, value = written
-        if i == row and not rest:
-            return value
         if i == row:
-            x, index = value, tuple(rest)
-            break
+            return value, tuple(others)
         x = before
-    if x is node.args[0]:
-        return None
+    return None if x is node.args[0] else (x, index)
+
+
+def _read_before(writer: Writer, node: Node, x: Node, index: Any) -> Node:
+    """Read the value that was written.
+
+    Before::
+
+        def graph(x, a, b):  # float32[4, 3], float32[3], float32[3]
+            first = na.setitem(x, 0, a)
+            second = na.setitem(first, 1, b)
+            row = na.getitem(second, 0)
+            element = na.getitem(second, (1, 2))
+            old = na.getitem(second, 3)
+            return row, element, old
+
+    After::
+
+        def graph(x, a, b):  # float32[4, 3], float32[3], float32[3]
+            element = na.getitem(b, (2,))
+            old = na.getitem(x, 3)
+            return a, element, old
+    """
+    if index == ():
+        return x
     return writer.call("getitem", x, index, like=node, aval=node.aval, name=node.name)
 
 
 def _stack_stores(graph: Graph) -> Graph:
-    uses = count_uses(graph)
-
-    def stacked(writer: Writer, node: Node) -> Node | None:
-        rows: dict[int, Node] = {}
-        x = node
-        while (written := _written_row(x)) is not None and (x is node or uses[place_of(x)] == 1):
-            x, row, value = written
-            rows.setdefault(row, value)
-        if not rows or node.aval is None or node.aval.shape[:1] != (len(rows),):
-            return None
-        values = [rows[i] for i in range(len(rows))]
-        return writer.call("stack", values, like=node, aval=node.aval, name=node.name)
-
-    graph = rewrite(graph, stacked)
+    graph = rewrite(graph, *WRITES)
     read = {*iter_nodes([(node.args, node.kwargs) for node in graph.calls])}
 
     def is_result(node: Node) -> bool:
@@ -61,6 +68,37 @@ def _stack_stores(graph: Graph) -> Graph:
         return is_op(node, "stack") and node not in read
 
     return graph.replace(nodes=sorted(graph.nodes, key=is_result))
+
+
+def _all_rows(writer: Writer, node: Node) -> tuple[list[Node]] | None:
+    """The rows of an array that calls write one by one."""
+    rows: dict[int, Node] = {}
+    x = node
+    while (written := _written_row(x)) is not None and (x is node or writer.is_read_once(x)):
+        x, row, value = written
+        rows.setdefault(row, value)
+    if not rows or node.aval is None or node.aval.shape[:1] != (len(rows),):
+        return None
+    return ([rows[i] for i in range(len(rows))],)
+
+
+def _stacked(writer: Writer, node: Node, rows: list[Node]) -> Node:
+    """Stack the rows.
+
+    Before::
+
+        def graph(x, a, b):  # float32[2, 3], float32[3], float32[3]
+            first = na.setitem(x, 1, a)
+            second = na.setitem(first, 0, b)
+            return second
+
+    After::
+
+        def graph(x, a, b):  # float32[2, 3], float32[3], float32[3]
+            second = na.stack([b, a])
+            return second
+    """
+    return writer.call("stack", rows, like=node, aval=node.aval, name=node.name)
 
 
 def _written_row(node: Any) -> tuple[Any, int, Node] | None:
@@ -79,10 +117,11 @@ def _is_row(index: Any) -> bool:
 
 def join_rows(graph: Graph) -> Graph:
     """Take consecutive rows of an array that a call stacks with one slice."""
-    return rewrite(graph, _joined, in_bodies=True)
+    return rewrite(graph, *STACKS, in_bodies=True)
 
 
-def _joined(writer: Writer, node: Node) -> Node | None:
+def _consecutive_rows(_: Writer, node: Node) -> tuple[list[list[Node]]] | None:
+    """The rows that a call stacks, in groups of consecutive ones."""
     if not is_op(node, "stack") or node.kwargs or len(node.args) != 1 or node.aval is None:
         return None
     groups: list[list[Node]] = []
@@ -91,8 +130,29 @@ def _joined(writer: Writer, node: Node) -> Node | None:
             groups[-1].append(value)
         else:
             groups.append([value])
-    if len(groups) == len(node.args[0]):
-        return None
+    return None if len(groups) == len(node.args[0]) else (groups,)
+
+
+def _slices(writer: Writer, node: Node, groups: list[list[Node]]) -> Node:
+    """Take a slice for each group.
+
+    Before::
+
+        def graph(x, a):  # float32[4, 3], float32[3]
+            one = na.getitem(x, 1)
+            two = na.getitem(x, 2)
+            rows = na.stack([one, two, a])
+            return rows
+
+    After::
+
+        def graph(x, a):  # float32[4, 3], float32[3]
+            getitem = na.getitem(x, slice(1, 3, None))
+            stack = na.stack([a])
+            rows = na.concat([getitem, stack])
+            return rows
+    """
+    assert node.aval is not None
     parts = []
     for group in groups:
         aval = Aval((len(group), *node.aval.shape[1:]), node.aval.dtype)
@@ -118,3 +178,8 @@ def _rows(writer: Writer, values: list[Node], like: Node, aval: Aval) -> Node:
     if x.aval == aval:
         return x
     return writer.call("getitem", x, slice(first, first + len(values)), like=like, aval=aval)
+
+
+READS = (Rule(_stored_row, _read_before),)
+WRITES = (Rule(_all_rows, _stacked),)
+STACKS = (Rule(_consecutive_rows, _slices),)

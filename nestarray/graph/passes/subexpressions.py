@@ -20,6 +20,21 @@ def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None)
     Args:
         graph: the graph; it is not changed.
         of: the ops; None: all functions.
+
+    Before::
+
+        def graph(x, y):  # float32[3], float32[3]
+            a = na.add(x, y)
+            b = na.add(y, x)
+            c = na.multiply(a, b)
+            return c
+
+    After::
+
+        def graph(x, y):  # float32[3], float32[3]
+            a = na.add(x, y)
+            c = na.multiply(a, a)
+            return c
     """
     first: dict[tuple[int, Hashable], Node] = {}
 

@@ -18,7 +18,7 @@ from nestarray.exporters.source.recording.forms import modes, random_numbers
 from nestarray.frontends.tensorflow.random import stateful, stateless
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.passes.rewriting import Rule, Writer, arguments_of, op_name
+from nestarray.graph.passes.rewriting import Rewrite, Writer, arguments_of, op_name
 
 #: Rounding of a probability in float32.
 _CLOSE = 1e-5
@@ -177,7 +177,7 @@ def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
 # -- other random numbers -----------------------------------------------------------------------
 
 
-def drawn(target: str) -> Rule:
+def drawn(target: str) -> Rewrite:
     """A rule for calls of `random_numbers` that draw the numbers of calls, or compute their keys.
 
     Args:

@@ -8,7 +8,9 @@ values between the operands and the result may have no other use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property, partial
 from typing import Any
 
 from nestarray.graph.graph import Graph
@@ -31,7 +33,7 @@ from nestarray.graph.passes.idioms.idiom import (
     traced,
 )
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
-from nestarray.graph.passes.idioms.terms import NoTerm, Terms
+from nestarray.graph.passes.idioms.terms import Axes, NoTerm, Scaled, Terms, looks_into
 from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
 from nestarray.graph.passes.subexpressions import merge_common_subexpressions
 from nestarray.graph.passes.transposes import order_of
@@ -65,7 +67,11 @@ def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
     results = list(graph.results)
     varying = {n for n in graph.nodes if n.source in ("x", "key")}
     inputs = [n for n in graph.nodes if n.kind == "input"]
-    matches = _Search(rules, Writer(graph), inputs, graph.calls, results, varying).matches()
+    of_root: dict[str, list[Idiom]] = {}
+    for idiom in rules:
+        for op in idiom.roots:
+            of_root.setdefault(op, []).append(idiom)
+    matches = _Search(of_root, Writer(graph), inputs, graph.calls, results, varying).matches()
     if not matches:
         return graph
 
@@ -79,7 +85,7 @@ class _Search:
     """Finds the idioms of one function: a graph, or the body of a loop or a choice.
 
     Args:
-        rules: the idioms.
+        rules: op → the idioms whose last call it is.
         writer: of calls that nobody reads, to try replacements.
         known: the inputs, for a body also the nodes around it.
         calls: of the function.
@@ -89,7 +95,7 @@ class _Search:
 
     def __init__(
         self,
-        rules: tuple[Idiom, ...],
+        rules: dict[str, list[Idiom]],
         writer: Writer,
         known: Sequence[Node],
         calls: Sequence[Node],
@@ -99,8 +105,8 @@ class _Search:
         self.rules, self.writer, self.calls = rules, writer, calls
         self.constants = writer.graph.constants
         self.order = {node: i for i, node in enumerate([*known, *calls])}
-        self.numbers: dict[Node, float | None] = {}
-        self.made: dict[Any, Any] = {}  # (root, anchors) → terms
+        self.number_of = cache(partial(number_of, constants=self.constants))
+        self.range_axis = partial(range_axis_of, constants=self.constants)
         self.users: dict[Node, list[Node | None]] = {}
         self.used: dict[Node, set[Node]] = {}
         self.varying = {*varying}
@@ -126,137 +132,145 @@ class _Search:
 
     def matches(self) -> dict[str, Match]:
         """Name of a call → the idiom that it ends."""
-        found: dict[str, Match] = {}
+        matches: dict[str, Match] = {}
         claimed: set[Node] = set()
         for node in reversed(self.calls):
             for body in bodies(node.args):
-                found |= self._of_body(node, body).matches()
-            name = op_name(node)
-            rules = [rule for rule in self.rules if name in rule.roots]
-            if not rules or node in claimed:
-                continue
-            region = self._region(node)
-            ops = {op_name(other) for other in region}
-            for rule in rules:
-                if rule.needs.isdisjoint(ops):
-                    continue
-                match = self._match(rule, node, region)
+                matches |= self._of_body(node, body).matches()
+            rules = self.rules.get(op_name(node))
+            if rules and node not in claimed:
+                match = _Region(self, node).match(rules)
                 if match is not None:
-                    found[node.name] = match[0]
+                    matches[node.name] = match[0]
                     claimed |= match[1]
-                    break
-        return found
+        return matches
 
-    def _region(self, root: Node) -> list[Node]:
-        """The calls behind a value, the nearest first; beyond products for attention only."""
-        is_product = op_name(root) in PRODUCTS
-        found, queue = {root: 0}, [root]
-        while queue and len(found) < _MOST_CALLS:
-            node = queue.pop(0)
-            if not op_name(node) or found[node] == _MOST_STEPS:
+
+class _Region:
+    """The calls behind a value into which terms look, and the matches that end with it."""
+
+    def __init__(self, search: _Search, root: Node) -> None:
+        self.search, self.root = search, root
+        self.nodes = self._nodes()  # the nearest first
+        self.ordered = sorted(self.nodes, key=search.order.__getitem__)
+        self.ops = {op_name(node) for node in self.nodes}
+        self.between = cache(partial(_Between, self))
+
+    def _nodes(self) -> dict[Node, int]:
+        """The nodes, with their distances; beyond products for attention only."""
+        is_product = op_name(self.root) in PRODUCTS
+        steps, queue = {self.root: 0}, deque([self.root])
+        while queue and len(steps) < _MOST_CALLS:
+            node = queue.popleft()
+            if steps[node] == _MOST_STEPS or not looks_into(node):
                 continue
             if op_name(node) in PRODUCTS and not is_product:
                 continue
             for used in iter_nodes((node.args, node.kwargs)):
-                if used not in found:
-                    found[used] = found[node] + 1
+                if used not in steps:
+                    steps[used] = steps[node] + 1
                     queue.append(used)
-        return [*found]
+        return steps
 
-    def _anchors(self, rule: Idiom, root: Node, region: list[Node]) -> Iterator[dict[str, Node]]:
-        if rule.search is not None:
-            yield from rule.search(root)
-            return
-        for node in region[1:]:
-            if node.aval is not None and (
-                rule.is_read_once or len(self._readers(node, region)) > 1
-            ):
-                yield {rule.anchors[0]: node}
-
-    def _readers(self, node: Node, region: list[Node]) -> list[Node]:
-        return [user for user in self.users.get(node, ()) if user in region]  # type: ignore[misc]
-
-    def _match(self, rule: Idiom, root: Node, region: list[Node]) -> tuple[Match, set[Node]] | None:
-        pattern, letter = traced(rule)
-        for anchors in self._anchors(rule, root, region):
-            made = self._term(root, frozenset(anchors.values()), region, rule.ignores_casts)
-            if made is None:
+    def match(self, rules: Sequence[Idiom]) -> tuple[Match, set[Node]] | None:
+        """The first rule that applies, and the calls that it replaces."""
+        for rule in rules:
+            if rule.needs.isdisjoint(self.ops):
                 continue
-            terms, program, axes, within = made
-            nodes = {term: pair for term, pair in terms.nodes.items() if pair[0] not in within}
-            matcher = Matcher(nodes, anchors, rule.numbers, tolerance_of(root))
-            for found in matcher.matches(pattern, program, Bindings({}, {})):
-                letters = letters_of(found, letter, rule.loose)
-                if letters is None:
-                    continue
-                inner = self._inner(root, within)
-                floating = [n for n in inner if n.aval and n.aval.dtype.is_floating]
-                match = Match(rule, root, axes, found, letters, terms.sizes, floating)
-                if self._is_private(rule, root, inner) and self._is_possible(match):
-                    return match, inner
+            for anchors in self._anchors(rule):
+                between = self.between(frozenset(anchors.values()))
+                match = between.match(rule, anchors)
+                if match is not None:
+                    return match, between.inner
         return None
 
-    def _term(
-        self, root: Node, anchors: frozenset[Node], region: list[Node], ignores_casts: bool
-    ) -> Any:
-        """The terms with these anchors, the root's, its axes, and the calls that read the anchors."""
-        key = root, anchors, ignores_casts
-        if key not in self.made:
-            self.made[key] = self._new_term(root, anchors, region, ignores_casts)
-        return self.made[key]
+    def _anchors(self, rule: Idiom) -> Iterable[dict[str, Node]]:
+        if rule.search is not None:
+            return rule.search(self.root)
+        nodes = self._anchors_read_once if rule.is_read_once else self._anchors_read_twice
+        return [{rule.anchors[0]: node} for node in nodes]
 
-    def _new_term(
-        self, root: Node, anchors: frozenset[Node], region: list[Node], ignores_casts: bool
-    ) -> Any:
-        within: set[Node] = set()
-        for node in sorted(region, key=self.order.__getitem__):
-            used = self.used.get(node)
-            if used is None or node in anchors or op_name(node) == "shape":
+    @cached_property
+    def _anchors_read_once(self) -> list[Node]:
+        return [node for node in self.nodes if node.aval is not None and node is not self.root]
+
+    @cached_property
+    def _anchors_read_twice(self) -> list[Node]:
+        def is_read_twice(node: Node) -> bool:
+            users = self.search.users.get(node, ())  # none of a value around a body
+            return sum(user in self.nodes for user in users) > 1
+
+        return [*filter(is_read_twice, self._anchors_read_once)]
+
+
+class _Between:
+    """The calls between some anchors and the last call, and their terms."""
+
+    def __init__(self, region: _Region, anchors: frozenset[Node]) -> None:
+        self.search, self.region, self.root = region.search, region, region.root
+        self.anchors = anchors
+        used = self.search.used
+        self.within: set[Node] = set()  # the calls that read the anchors
+        for node in region.ordered:
+            read = used.get(node)
+            if read is None or node in anchors or op_name(node) == "shape":
                 continue
-            if not (used.isdisjoint(within) and used.isdisjoint(anchors)):
-                within.add(node)
-        if root not in within:
+            if not (read.isdisjoint(self.within) and read.isdisjoint(anchors)):
+                self.within.add(node)
+        self.inner: set[Node] = set()
+        if self.root in self.within:
+            self.inner, queue = {self.root}, [self.root]
+            while queue:
+                before = (used[queue.pop()] & self.within) - self.inner
+                self.inner |= before
+                queue += before
+        self.term = cache(self._term)
+
+    @cached_property
+    def shared(self) -> set[str]:
+        """The ops of inner values that other calls use."""
+        users = self.search.users
+        return {
+            op_name(node)
+            for node in self.inner
+            if node is not self.root and not self.inner.issuperset(users[node])
+        }
+
+    def match(self, rule: Idiom, anchors: dict[str, Node]) -> Match | None:
+        """The match of a rule with these anchors."""
+        if not (self.inner and self.shared <= rule.shared):
             return None
-        near = {*region}
+        term = self.term(rule.ignores_casts)
+        if term is None:
+            return None
+        pattern, letter = traced(rule)
+        terms, program, axes = term
+        node_of = lambda term: terms.node_of(term, self.within)  # noqa: E731
+        matcher = Matcher(node_of, anchors, rule.numbers, tolerance_of(self.root))
+        floating = [n for n in self.inner if n.aval and n.aval.dtype.is_floating]
+        for bindings in matcher.matches(pattern, program, Bindings({}, {})):
+            letters = letters_of(bindings, letter, rule.loose)
+            if letters is None:
+                continue
+            match = Match(rule, self.root, axes, bindings, letters, terms.sizes, floating)
+            with self.search.writer.scope():  # ops may lack the layout or the numbers
+                is_possible = match.replaced(self.search.writer) is not None
+            if is_possible:
+                return match
+        return None
+
+    def _term(self, ignores_casts: bool) -> tuple[Terms, Scaled, Axes] | None:
+        """The terms, the last call's, and its axes."""
+        varying, near = self.search.varying, self.region.nodes
 
         def is_leaf(node: Node) -> bool:
-            return node not in within and (node in self.varying or node not in near)
+            return node not in self.within and (node in varying or node not in near)
 
-        range_axis = lambda node: range_axis_of(node, self.constants)  # noqa: E731
         terms = Terms(
-            [*anchors], is_leaf, self._number_of, order_of, range_axis, ignores_casts=ignores_casts
-        )
+            [*self.anchors], is_leaf, self.search.number_of, order_of, self.search.range_axis,
+            ignores_casts=ignores_casts,
+        )  # fmt: skip
         try:
-            return terms, *terms.of(root), within
+            return terms, *terms.of(self.root)
         except NoTerm:
             return None
-
-    def _inner(self, root: Node, within: set[Node]) -> set[Node]:
-        """The calls between the anchors and a value."""
-        found, queue = {root}, [root]
-        while queue:
-            node = queue.pop()
-            for used in self.used[node]:
-                if used in within and used not in found:
-                    found.add(used)
-                    queue.append(used)
-        return found
-
-    def _is_private(self, rule: Idiom, root: Node, inner: set[Node]) -> bool:
-        """Whether no other call uses the calls of an idiom."""
-        return all(
-            user in inner
-            for node in inner
-            if node is not root and op_name(node) not in rule.shared
-            for user in self.users.get(node, ())
-        )
-
-    def _is_possible(self, match: Match) -> bool:
-        """Whether there is a replacement: ops may lack the layout or the numbers."""
-        with self.writer.scope():
-            return match.replaced(self.writer) is not None
-
-    def _number_of(self, node: Node) -> float | None:
-        if node not in self.numbers:
-            self.numbers[node] = number_of(node, self.constants)
-        return self.numbers[node]

@@ -1,4 +1,21 @@
-"""Softmax, its logarithm, logsumexp, gelu, silu, hard_sigmoid and hard_swish."""
+"""Softmax, its logarithm, logsumexp, gelu, silu, hard_sigmoid and hard_swish.
+
+Before::
+
+    def graph(x):  # float32[4, 3]
+        scaled = na.multiply(x, 0.7071067811865476)
+        erf = na.erf(scaled)
+        one = na.add(erf, 1.0)
+        product = na.multiply(x, one)
+        y = na.multiply(product, 0.5)
+        return y
+
+After::
+
+    def graph(x):  # float32[4, 3]
+        y = na.gelu(x)
+        return y
+"""
 
 from __future__ import annotations
 

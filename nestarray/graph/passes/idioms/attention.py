@@ -1,4 +1,24 @@
-"""Scaled dot-product attention, with and without masks, biases and dropout of the weights."""
+"""Scaled dot-product attention, with and without masks, biases and dropout of the weights.
+
+Before::
+
+    def graph(q, k, u, mask):  # float32[2, 5, 4], float32[2, 6, 4], float32[2, 6, 3], bool[5, 6]
+        scores = na.einsum('btd,bsd->bts', q, k)
+        scaled = na.divide(scores, 2.0)
+        masked = na.where(mask, scaled, -1e10)
+        weights = na.softmax(masked, axis=-1)
+        y = na.matmul(weights, u)
+        return y
+
+After::
+
+    def graph(q, k, u, mask):  # float32[2, 5, 4], float32[2, 6, 4], float32[2, 6, 3], bool[5, 6]
+        any = na.any(mask, axis=-1, keepdims=True)
+        where = na.where(mask, 0.0, -10000000000.0)
+        where_1 = na.where(any, q, 0.0)
+        y = na.scaled_dot_product_attention(where_1, k, u, where)
+        return y
+"""
 
 from __future__ import annotations
 

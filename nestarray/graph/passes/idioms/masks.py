@@ -1,4 +1,24 @@
-"""Masks of attention: constants, arrays, and comparisons of positions."""
+"""Masks of attention: constants, arrays, and comparisons of positions.
+
+Before::
+
+    def graph(q, k, u):  # float32[2, 5, 4], float32[2, 5, 4], float32[2, 5, 3]
+        scores = na.einsum('btd,bsd->bts', q, k)
+        scaled = na.multiply(scores, 0.5)
+        steps = na.arange(5)
+        rows = na.expand_dims(steps, -1)
+        mask = na.greater_equal(rows, steps)
+        masked = na.where(mask, scaled, -1e10)
+        weights = na.softmax(masked, axis=-1)
+        y = na.matmul(weights, u)
+        return y
+
+After::
+
+    def graph(q, k, u):  # float32[2, 5, 4], float32[2, 5, 4], float32[2, 5, 3]
+        y = na.scaled_dot_product_attention(q, k, u, is_causal=True)
+        return y
+"""
 
 from __future__ import annotations
 

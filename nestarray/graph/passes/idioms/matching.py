@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,8 @@ class Matcher:
     """Compares terms.
 
     Args:
-        nodes: term → value of the program, for parameters that are calls.
+        node_of: the value of the program that has a term, and its axes, or None; for parameters
+            that are calls.
         anchors: parameter → the value that it has to be.
         numbers: the parameters that are numbers.
         tolerance: relative, of numbers.
@@ -45,12 +46,12 @@ class Matcher:
 
     def __init__(
         self,
-        nodes: dict[Term, tuple[Node, Axes]],
+        node_of: Callable[[Term], tuple[Node, Axes] | None],
         anchors: dict[str, Node],
         numbers: Sequence[str],
         tolerance: float,
     ) -> None:
-        self.nodes, self.anchors, self.numbers = nodes, anchors, numbers
+        self.node_of, self.anchors, self.numbers = node_of, anchors, numbers
         self.tolerance = tolerance
 
     def matches(self, pattern: Scaled, program: Scaled, found: Bindings) -> Iterator[Bindings]:
@@ -98,18 +99,16 @@ class Matcher:
     def _bound(
         self, name: str, pattern: Term, program: Term, found: Bindings
     ) -> Iterator[Bindings]:
-        if program.op == "leaf":
-            node, axes = program.settings  # type: ignore[misc]
-        elif program in self.nodes:
-            node, axes = self.nodes[program]
-        else:
+        use = program.settings if program.op == "leaf" else self.node_of(program)
+        if use is None:
             return
+        node, axes = use  # type: ignore[misc]
         want = self.anchors.get(name, found.nodes.get(name, node))
         if node is not want or (name not in self.anchors and node in self.anchors.values()):
             return
-        use = name, pattern.settings[1], axes  # type: ignore[index]
+        occurrence = name, pattern.settings[1], axes  # type: ignore[index]
         nodes = {**found.nodes, name: node}
-        yield replace(found, nodes=nodes, occurrences=(*found.occurrences, use))
+        yield replace(found, nodes=nodes, occurrences=(*found.occurrences, occurrence))
 
     def _pair(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
         if isinstance(first[0], Term):  # factors of a product

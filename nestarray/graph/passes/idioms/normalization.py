@@ -1,4 +1,25 @@
-"""Variance, and layer, group, instance, batch and RMS normalization."""
+"""Variance, and layer, group, instance, batch and RMS normalization.
+
+Before::
+
+    def graph(x, weight, bias):  # float32[4, 3], float32[3], float32[3]
+        mean = na.mean(x, axis=-1, keepdims=True)
+        centered = na.subtract(x, mean)
+        square = na.square(centered)
+        variance = na.mean(square, axis=-1, keepdims=True)
+        shifted = na.add(variance, 1e-06)
+        root = na.sqrt(shifted)
+        normal = na.divide(centered, root)
+        scaled = na.multiply(normal, weight)
+        y = na.add(scaled, bias)
+        return y
+
+After::
+
+    def graph(x, weight, bias):  # float32[4, 3], float32[3], float32[3]
+        y = na.layer_norm(x, weight, bias, eps=1e-06)
+        return y
+"""
 
 from __future__ import annotations
 

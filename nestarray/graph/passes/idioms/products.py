@@ -1,4 +1,25 @@
-"""Products with one-hot rows, which select rows."""
+"""Products with one-hot rows, which select rows.
+
+Before::
+
+    def graph(indices, rows):  # int32[5], float32[4, 3]
+        classes = na.arange(4)
+        column = na.expand_dims(indices, -1)
+        is_equal = na.equal(column, classes)
+        one_hot = na.astype(is_equal, na.float32)
+        y = na.matmul(one_hot, rows)
+        return y
+
+After::
+
+    def graph(indices, rows):  # int32[5], float32[4, 3]
+        clip = na.clip(indices, 0, 3)
+        equal = na.equal(clip, indices)
+        take = na.take(rows, clip, axis=0)
+        expand_dims = na.expand_dims(equal, -1)
+        y = na.where(expand_dims, take, 0.0)
+        return y
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,21 @@
-"""Uniform random numbers from random bits, as `jax.random` computes them."""
+"""Uniform random numbers from random bits, as `jax.random` computes them.
+
+Before::
+
+    def graph(bits_key):  # uint32[2]
+        bits = na.random_bits(bits_key, shape=(4,))
+        mantissa = na.bitwise_right_shift(bits, 9)
+        number = na.bitwise_or(mantissa, 1065353216)
+        fraction = na.bitcast(number, na.float32)
+        y = na.subtract(fraction, 1.0)
+        return y
+
+After::
+
+    def graph(bits_key):  # uint32[2]
+        y = na.random_uniform(bits_key, shape=(4,))
+        return y
+"""
 
 from __future__ import annotations
 

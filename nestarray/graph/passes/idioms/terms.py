@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,6 +62,14 @@ class Term:
 
 ONE = Term("one")
 
+#: Sums: the factor of each argument.
+_FACTORS = {"add": (1, 1), "subtract": (1, -1), "negative": (-1,)}
+#: Products: the exponent of each argument.
+_EXPONENTS = {
+    "multiply": (1, 1), "divide": (1, -1), "square": (2,), "sqrt": (0.5,), "rsqrt": (-0.5,),
+    "reciprocal": (-1,),
+}  # fmt: skip
+_REDUCTIONS = frozenset(["sum", "mean", "max", "logsumexp", "var"])
 #: Ops along one axis that keep the shape.
 _ALONG_AXIS = frozenset(["softmax", "log_softmax"])
 #: Terms are for idioms, which are small.
@@ -74,6 +82,13 @@ class _Split(Exception):
 
 class NoTerm(Exception):
     """The calls are too many, or have no normal form."""
+
+
+def looks_into(x: Node) -> bool:
+    """Whether the term of a call may be more than a leaf."""
+    name = op_name(x)
+    is_read = has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE) or name in _ALONG_AXIS | _REDUCTIONS
+    return is_read or hasattr(Terms, f"_{name}")
 
 
 class Terms:
@@ -103,13 +118,12 @@ class Terms:
         self.range_axis, self.ignores_casts = range_axis, ignores_casts
         self.sizes: dict[Atom, Any] = {}
         self.splits: dict[Atom, tuple[Atom, Atom]] = {}
-        self.nodes: dict[Term, tuple[Node, Axes]] = {}
         self.seen: dict[tuple[Node, Axes], Scaled] = {}
 
     def of(self, root: Node) -> tuple[Scaled, Axes]:
         """The term of a value, and the labels of its axes."""
         for _ in range(8):
-            self.nodes, self.seen = {}, {}
+            self.seen = {}
             try:
                 axes = tuple([self._labels(("root", i), n) for i, n in enumerate(_shape(root))])
                 return self._scaled(root, axes), axes
@@ -195,10 +209,13 @@ class Terms:
             if len(self.seen) > _MOST_CALLS:
                 raise NoTerm
             self.seen[key] = self._made(x, axes)
-            term = self.seen[key][1]
-            if self.seen[key][0] == 1.0:
-                self.nodes.setdefault(term, key)
         return self.seen[key]
+
+    def node_of(self, term: Term, without: Container[Node]) -> tuple[Node, Axes] | None:
+        """A value, not one of `without`, that has a term, and the labels of its axes."""
+        of_term = (key for key, scaled in self.seen.items() if scaled == (1.0, term))
+        use = next(of_term, None)
+        return None if use is None or use[0] in without else use
 
     def _made(self, x: Node, axes: Axes) -> Scaled:
         name = op_name(x)
@@ -214,6 +231,16 @@ class Terms:
             return self._scaled(same, axes)
         if self.is_leaf(x):
             return leaf(x, axes)
+        if name in _FACTORS:
+            parts = zip(_FACTORS[name], x.args, strict=True)
+            return total(
+                [(sign * c, term) for sign, arg in parts for c, term in [self._scaled(arg, axes)]]
+            )
+        if name in _EXPONENTS:
+            pairs = zip(x.args, _EXPONENTS[name], strict=True)
+            return self._product([(self._scaled(arg, axes), power) for arg, power in pairs])
+        if name in _REDUCTIONS:
+            return self._reduced(x, axes)
         made = getattr(self, f"_{name}", None)
         if made is not None:
             return made(x, axes)
@@ -301,36 +328,6 @@ class Terms:
         axis = self.range_axis(node)
         return None if axis is None else own[axis]
 
-    def _add(self, x: Node, axes: Axes) -> Scaled:
-        return total([self._scaled(arg, axes) for arg in x.args])
-
-    def _subtract(self, x: Node, axes: Axes) -> Scaled:
-        first, (c, term) = [self._scaled(arg, axes) for arg in x.args]
-        return total([first, (-c, term)])
-
-    def _negative(self, x: Node, axes: Axes) -> Scaled:
-        c, term = self._scaled(x.args[0], axes)
-        return -c, term
-
-    def _multiply(self, x: Node, axes: Axes) -> Scaled:
-        return self._product([(self._scaled(arg, axes), 1) for arg in x.args])
-
-    def _divide(self, x: Node, axes: Axes) -> Scaled:
-        first, second = [self._scaled(arg, axes) for arg in x.args]
-        return self._product([(first, 1), (second, -1)])
-
-    def _square(self, x: Node, axes: Axes) -> Scaled:
-        return self._product([(self._scaled(x.args[0], axes), 2)])
-
-    def _sqrt(self, x: Node, axes: Axes) -> Scaled:
-        return self._product([(self._scaled(x.args[0], axes), 0.5)])
-
-    def _rsqrt(self, x: Node, axes: Axes) -> Scaled:
-        return self._product([(self._scaled(x.args[0], axes), -0.5)])
-
-    def _reciprocal(self, x: Node, axes: Axes) -> Scaled:
-        return self._product([(self._scaled(x.args[0], axes), -1)])
-
     def _pow(self, x: Node, axes: Axes) -> Scaled:
         base, exponent = x.args
         if isinstance(exponent, (int, float)):
@@ -379,65 +376,38 @@ class Terms:
         value = arguments_of(x)["fill_value"]
         return (float(value), ONE) if isinstance(value, (int, float)) else leaf(x, axes)
 
-    def _full_like(self, x: Node, axes: Axes) -> Scaled:
-        return self._full(x, axes)
+    _full_like = _full
 
-    def _sum(self, x: Node, axes: Axes) -> Scaled:
-        return self._reduced("sum", x, axes)
-
-    def _mean(self, x: Node, axes: Axes) -> Scaled:
-        return self._reduced("mean", x, axes)
-
-    def _max(self, x: Node, axes: Axes) -> Scaled:
-        return self._reduced("max", x, axes)
-
-    def _logsumexp(self, x: Node, axes: Axes) -> Scaled:
-        return leaf(x, axes) if "b" in x.kwargs else self._reduced("logsumexp", x, axes)
-
-    def _reduced(self, kind: str, x: Node, axes: Axes) -> Scaled:
-        arguments = arguments_of(x)
+    def _reduced(self, x: Node, axes: Axes) -> Scaled:
+        """A reduction of the first argument; a variance is the mean of squared differences."""
+        kind, arguments = op_name(x), arguments_of(x)
         arg = arguments[next(iter(arguments))]
-        dtype, axis = arguments.get("dtype"), arguments["axis"]
         if not isinstance(arg, Node) or arg.aval is None:
             raise NoTerm
-        if dtype is not None and dtypes.as_dtype(dtype) is not arg.aval.dtype:
+        shape, dtype, axis = arg.aval.shape, arguments.get("dtype"), arguments["axis"]
+        is_cast = dtype is not None and dtypes.as_dtype(dtype) is not arg.aval.dtype
+        if is_cast or arguments.get("correction", 0) != 0 or arguments.get("b") is not None:
             return leaf(x, axes)
-        shape = arg.aval.shape
-        rank = len(shape)
-        over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
-        over = [a % rank for a in over]
-        kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
-        outer_key = _text(axes)
-        inner = [
-            self._labels(("over", arg.name, i, outer_key), shape[i]) if i in over else next(kept)
-            for i in range(rank)
-        ]
-        atoms = frozenset(atom for i in over for atom in inner[i])
-        return self._reduce(kind, self._scaled(arg, tuple(inner)), atoms)
+        over = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+        over = [a % len(shape) for a in over]
+        if arguments["keepdims"]:
+            axes = tuple([labels for i, labels in enumerate(axes) if i not in over])
 
-    def _without(self, axes: Axes, over: Sequence[int]) -> Axes:
-        return tuple([axis for i, axis in enumerate(axes) if i not in over])
+        def inside(name: str) -> tuple[Scaled, frozenset[Atom]]:
+            """The argument with new labels, which `name` makes unique, and these labels."""
+            outer = iter(axes)
+            inner = [
+                self._labels(("over", name, i, _text(axes)), n) if i in over else next(outer)
+                for i, n in enumerate(shape)
+            ]
+            atoms = frozenset(atom for i in over for atom in inner[i])
+            return self._scaled(arg, tuple(inner)), atoms
 
-    def _var(self, x: Node, axes: Axes) -> Scaled:
-        arguments = arguments_of(x)
-        arg = arguments[next(iter(arguments))]
-        if arguments["correction"] != 0 or not isinstance(arg, Node) or arg.aval is None:
-            return leaf(x, axes)
-        rank, axis = len(arg.aval.shape), arguments["axis"]
-        over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
-        over = [a % rank for a in over]
-        kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
-        outer: list[Any] = [() if i in over else next(kept) for i in range(rank)]
-        outer_key = _text(axes)
-        first, second = [
-            [self._labels(("over", name, i, outer_key), arg.aval.shape[i]) if i in over else outer[i]
-             for i in range(rank)]
-            for name in (arg.name, x.name)
-        ]  # fmt: skip
-        atoms = [frozenset(atom for i in over for atom in inner[i]) for inner in (first, second)]
-        c, mean = self._reduce("mean", self._scaled(arg, tuple(first)), atoms[0])
-        centered = total([self._scaled(arg, tuple(second)), (-c, mean)])
-        return self._reduce("mean", self._product([(centered, 2)]), atoms[1])
+        if kind != "var":
+            return self._reduce(kind, *inside(arg.name))
+        c, mean = self._reduce("mean", *inside(arg.name))
+        value, atoms = inside(x.name)
+        return self._reduce("mean", self._product([(total([value, (-c, mean)]), 2)]), atoms)
 
     def _reduce(self, kind: str, arg: Scaled, atoms: frozenset[Atom]) -> Scaled:
         if kind in ("sum", "mean"):

@@ -1,20 +1,83 @@
-"""`remove_dead_code` in loops: carries that only feed themselves, and results that nothing reads."""
+"""Calls and carries that no result depends on."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-import keras
 import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nestarray as na
-from nestarray.graph import passes
 from nestarray.graph.node import Node, all_calls
+from nestarray.graph.passes.dead_code import remove_dead_code
+from tests.graph.passes.programs import applied, called, text_of
+
+
+def test_unused_calls_and_constants_go_and_parameters_stay() -> None:
+    text = """
+    def graph(x):  # float32[3]
+        # v['w']: float32[3]
+        # constants['c']: float32[3]
+        a = na.multiply(v['w'], constants['c'])
+        b = na.exp(a)
+        y = na.sin(x)
+        return y
+    """
+    graph = applied(remove_dead_code, text)
+    assert called(graph) == ["sin"]
+    assert graph.v.paths() == ("w",)
+    assert graph.constants.paths() == ()
+
+
+SCAN = """
+def graph(x):  # float32[4, 3]
+    def step(carry, row):
+        (count, h) = carry  # float32[3], float32[3]
+        (r,) = row  # float32[3]
+        next = na.add(count, 1.0)
+        g = na.add(h, r)
+        z = na.exp(r)
+        return ((next, g), (z, g))
+    x_0 = na.getitem(x, 0)
+    scan = na.scan(step, (x_0, x_0), (x,))
+    carry_0 = scan[0]
+    last = carry_0[1]
+    rows = scan[1]
+    first = rows[0]
+    return {}
+"""
+
+
+def test_a_counter_that_only_counts_goes() -> None:
+    text = text_of(applied(remove_dead_code, SCAN.format("last, first")))
+    assert "count" not in text
+    assert "last = carry_0[0]" in text
+
+
+def test_rows_that_nothing_reads_go() -> None:
+    assert "exp" not in called(applied(remove_dead_code, SCAN.format("last")))
+
+
+def test_a_loop_whose_test_reads_a_counter_keeps_it() -> None:
+    text = """
+    def graph(x):  # float32[3]
+        def test(carry):
+            (i, a) = carry  # int64[], float32[3]
+            is_less = na.less(i, 3)
+            return is_less
+        def step(carry_1):
+            (i_1, a_1) = carry_1  # int64[], float32[3]
+            j = na.add(i_1, 1)
+            b = na.sin(a_1)
+            return (j, b)
+        loop = na.while_loop(test, step, (0, x))
+        y = loop[1]
+        return y
+    """
+    assert "add" in called(applied(remove_dead_code, text))
+
 
 _LOOPS = ("scan", "while_loop", "fori_loop")
 
@@ -61,7 +124,7 @@ def test_the_carries_that_stay_are_those_that_results_depend_on(
 
     arrays = [np.full(2, float(i)) for i in range(4)]
     graph = na.trace_graph(program, *arrays)
-    short = passes.remove_dead_code(graph)
+    short = remove_dead_code(graph)
     depends = np.array(edges) | np.eye(4, dtype=bool)
     for row, own in zip(depends, edges, strict=True):
         row[:] = own if any(own) else row
@@ -74,24 +137,6 @@ def test_the_carries_that_stay_are_those_that_results_depend_on(
         np.testing.assert_array_equal(got, want)
 
 
-def test_results_and_rows_that_nothing_reads_go() -> None:
-    def program(xs: Any, ys: Any, zs: Any) -> Any:
-        def step(c: Any, row: Any) -> Any:
-            x, y, z = row
-            return (c[0] + x, c[1] + 1.0), (c[0], y, c[1] * z)
-
-        (total, _), (_, seen, _) = na.scan(step, (xs[0], ys[0]), (xs, ys, zs))
-        return total, seen
-
-    arrays = [np.arange(6.0).reshape(3, 2) + i for i in range(3)]
-    (loop,) = _loops(passes.remove_dead_code(na.trace_graph(program, *arrays)))
-    (total, seen), (carried, stacked) = program(*arrays), loop.args[0].output
-    assert [len(x) for x in (*loop.args[1:], carried, stacked)] == [1, 2, 1, 1]
-    short = passes.remove_dead_code(na.trace_graph(program, *arrays))
-    np.testing.assert_array_equal(short(*arrays)[0], total)
-    np.testing.assert_array_equal(short(*arrays)[1], seen)
-
-
 def test_a_scan_keeps_the_number_and_the_framework_of_its_steps() -> None:
     def of_rows(x: Any) -> Any:
         return na.scan(lambda c, row: (c + 1.0, x[0] * 2.0), x[0], x)[1]
@@ -101,32 +146,5 @@ def test_a_scan_keeps_the_number_and_the_framework_of_its_steps() -> None:
 
     x = torch.arange(6.0).reshape(3, 2)
     for program in (of_rows, of_numbers):
-        short = passes.remove_dead_code(na.trace_graph(program, x))
+        short = remove_dead_code(na.trace_graph(program, x))
         torch.testing.assert_close(short(x), program(x))
-
-
-def _counted(x: Any) -> Any:
-    def step(carry: Any, row: Any) -> Any:
-        i, h = carry
-        return (i + 1, jnp.tanh(h + row)), h
-
-    return jax.lax.scan(step, (0, x[0]), x)
-
-
-def test_lowered_loops_of_jax_have_no_unused_counter() -> None:
-    x = jnp.ones((5, 3))
-    graph = na.trace_graph(lambda x: _counted(x)[1], x)
-    lowered = graph.lower()
-    assert [_num_carries(node) for node in _loops(lowered)] == [1]
-    assert [_num_carries(node) for node in _loops(na.trace_graph(_counted, x).lower())] == [2]
-    lowered.verify().raise_if_failed()
-
-
-def test_lowered_recurrent_networks_of_keras_have_no_counters() -> None:
-    keras.utils.clear_session()
-    inputs = keras.Input((5, 3))
-    net = keras.Model(inputs, keras.layers.LSTM(4, return_sequences=True)(inputs))
-    lowered = na.trace_graph(net, np.ones((2, 5, 3), "float32")).lower()
-    assert [_num_carries(node) for node in _loops(lowered)] == [2]
-    assert not any(node.aval and node.aval.dtype == na.int32 for node in lowered.nodes)
-    lowered.verify().raise_if_failed()
