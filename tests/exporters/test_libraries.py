@@ -24,8 +24,8 @@ from flax.training.train_state import TrainState
 
 import nestarray as na
 from nestarray import errors
-from nestarray.graph.graph import Graph
 from nestarray.graph.codegen import frontends_of
+from nestarray.graph.graph import Graph
 from tests.exporters.rows import ROWS
 from tests.graph.networks import ConvNet, Tied
 
