@@ -35,8 +35,8 @@ for module in [m for name, m in sys.modules.items() if name.startswith("nestarra
 """
 
 
-def test_there_are_five_tasks() -> None:
-    assert len(SECTIONS) == 5
+def test_there_are_six_tasks() -> None:
+    assert len(SECTIONS) == 6
     assert all(SECTIONS.values())
 
 
