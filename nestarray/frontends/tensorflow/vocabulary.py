@@ -1,7 +1,8 @@
 """The rules of TensorFlow's operations, by which concrete functions become calls of this frontend.
 
 The operation ``AddV2`` is `tf.raw_ops.AddV2`, with the operation's names of arguments: its type
-finds the function.
+finds the function. `RULES` lists the exceptions. TensorFlow makes a key and a counter of a seed,
+64-bit integers, and draws with these; in a graph the draws read the seed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import nestarray.frontends.tensorflow as tf
 from nestarray.frontends import rules
+from nestarray.frontends.rules import Arguments
 
 #: The module that programs import as ``tf``.
 namespace = "nestarray.frontends.tensorflow"
@@ -30,8 +32,50 @@ class Rule(rules.Rule):
         return function(self.name)
 
 
+_AUTO_SELECT = 3
+
+
+def _seeded(arguments: Arguments) -> Arguments:
+    """The seed in place of the key and the counter."""
+    named = {key: value for key, value in arguments.items() if key != "counter"}
+    named["seed"] = named.pop("key")
+    if named["alg"] == _AUTO_SELECT:
+        del named["alg"]
+    return named
+
+
+def _seeded_by_philox(arguments: Arguments) -> Arguments:
+    """As `_seeded`, for functions that draw by Philox alone."""
+    return {key: value for key, value in _seeded(arguments).items() if key != "alg"}
+
+
+#: Operations without results, or whose effect no graph has.
+IGNORED = ("NoOp", "Assert", "Print", "PrintV2", "ControlTrigger", "DestroyResourceOp")
+
+#: The operations whose function has another name, or other arguments, or that have none.
+RULES = {
+    rule.operation: rule
+    for rule in (
+        *[Rule(name, "") for name in IGNORED],
+        Rule("StatelessRandomUniformV2", "tf.random.stateless_uniform", adapt=_seeded),
+        Rule("StatelessRandomUniformIntV2", "tf.random.stateless_uniform", adapt=_seeded),
+        Rule(
+            "StatelessRandomUniformFullIntV2",
+            "tf.random.stateless_uniform",
+            defaults={"minval": None, "maxval": None},
+            adapt=_seeded,
+        ),
+        Rule("StatelessRandomNormalV2", "tf.random.stateless_normal", adapt=_seeded),
+        Rule("StatelessRandomGammaV3", "tf.random.stateless_gamma", adapt=_seeded_by_philox),
+        Rule("StatelessTruncatedNormalV2", "tf.random.stateless_truncated_normal", adapt=_seeded),
+    )
+}
+
+
 def find(op: str, /) -> Rule | None:
     """Return the rule of an operation, by its type."""
+    if op in RULES:
+        return RULES[op]
     name = f"tf.raw_ops.{op}"
     found = rules.public_function(tf, name, owner="nestarray")
     return None if found is None else Rule(op, name)

@@ -6,18 +6,14 @@ from typing import Any
 
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
-from nestarray.importers.tensorflow import operations, random_ops
+from nestarray.importers.tensorflow import operations
 from nestarray.importers.tensorflow.arguments import setting_of
 from nestarray.importers.tensorflow.islands import may_be_island
 
 
 def rule_of(op: Any) -> rules.Rule | None:
     """The rule of an operation whose attributes it takes."""
-    if op.type in operations.DROPPED:
-        return vocabulary.Rule(op.type, "")
-    if _refused_attributes(op):
-        return None
-    return random_ops.RULES.get(op.type) or vocabulary.find(op.type)
+    return None if _refused_attributes(op) else vocabulary.find(op.type)
 
 
 def why_missing(op: Any) -> str:
@@ -47,7 +43,7 @@ def _refused_attributes(op: Any) -> str:
     An attribute of a later release at its default is accepted; empty if all are.
     """
     rule = vocabulary.find(op.type)
-    if rule is None:
+    if rule is None or rule.is_ignored:
         return ""
     names, parameters = operations.parameter_names(op), rules.signature_of(rule.function).parameters
     inferred = operations.inferred(op)

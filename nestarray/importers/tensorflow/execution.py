@@ -11,10 +11,10 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nestarray.frontends.tensorflow.vocabulary import IGNORED
 from nestarray.importers.tensorflow import custom_gradients, version_1
 from nestarray.importers.tensorflow.operations import (
     CALLS,
-    DROPPED,
     INLINED,
     READS,
     WRITES,
@@ -89,7 +89,7 @@ def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
         return version_1.outputs(graph, inputs, run)
     values = {x.ref(): value for x, value in zip(graph.inputs, inputs, strict=True)}
     for op in live_operations(graph, graph.outputs):
-        if op.type == "Placeholder" or op.type in DROPPED:
+        if op.type == "Placeholder" or op.type in IGNORED:
             continue
         results = run(op, [values[x.ref()] for x in operands_of(op)])
         values.update((x.ref(), y) for x, y in zip(op.outputs, results, strict=True))

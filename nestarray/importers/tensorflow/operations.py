@@ -78,8 +78,6 @@ IDENTITIES = (
     "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape", "ShardyXlaSplit",
     "CheckNumericsV2", "DebugIdentityV2", "PlaceholderWithDefault", "OptimizationBarrier",
 )  # fmt: skip
-#: Operations without results, or whose effect no graph has.
-DROPPED = ("NoOp", "Assert", "Print", "PrintV2", "ControlTrigger", "DestroyResourceOp")
 
 
 class Cell:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from nestarray.errors import ConversionError
+from nestarray.frontends.tensorflow.vocabulary import IGNORED
 from nestarray.importers.tensorflow import loops, operations
 
 #: Operation → results, on tensors.
@@ -246,7 +247,7 @@ class _Dataflow:
             values[op.name] = [_value(op.inputs[0], values)] * 2
         elif kind == "Enter":
             values[op.name] = [_value(op.inputs[0], values)]
-        elif op.type in operations.DROPPED:
+        elif op.type in IGNORED:
             values[op.name] = []
         else:
             run = _RULES.get(op.type, self._run_operation)
