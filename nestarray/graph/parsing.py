@@ -1,8 +1,7 @@
 """`Graph.parse`: the graph of a printed program.
 
 The text is read as a syntax tree and never run: functions are looked up by name, as for files
-(`files.py`). Comments hold shapes and dtypes;
-those of calls without one are computed.
+(`files.py`). Comments hold shapes and dtypes; those of calls without a comment are computed.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import io
 import operator
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray import ops
@@ -37,14 +36,15 @@ _VARIABLE = re.compile(r"# (v|s|constants)\['([^']+)'\]: (.*)")
 _ASSUMPTION = re.compile(r"assumed (\w+): (.*)")
 
 
-def _operator(sign: str) -> type:
-    """The class of a binary operator in a syntax tree."""
-    expression: Any = ast.parse(f"x {sign} x", mode="eval").body
+def _operator(function: Callable[..., Any], sign: str) -> type:
+    """The class of an operator in a syntax tree."""
+    is_unary = function in (operator.neg, operator.not_)
+    expression: Any = ast.parse(f"{sign}x" if is_unary else f"x {sign} x", mode="eval").body
     return type(expression.ops[0] if isinstance(expression, ast.Compare) else expression.op)
 
 
-_UNARY = {ast.USub: operator.neg, ast.Not: operator.not_}
-_BINARY = {_operator(sign): fn for fn, sign in SYMBOLS.items() if fn not in _UNARY.values()}
+#: Operator in a syntax tree → the printed name of its function.
+_OPERATORS = {_operator(fn, sign): f"operator.{fn.__name__}" for fn, sign in SYMBOLS.items()}
 
 
 def parse(
@@ -161,8 +161,8 @@ class _Reader:
         """The variables of one kind, with their nodes."""
         held = self.given[source]
         if held is None:
-            found = (_VARIABLE.fullmatch(comment) for comment in self.comments.values())
-            avals = {m[2]: _avals(m[3])[0] for m in found if m is not None and m[1] == source}
+            lines = filter(None, map(_VARIABLE.fullmatch, self.comments.values()))
+            avals = {line[2]: _avals(line[3])[0] for line in lines if line[1] == source}
             with use_backend(self.backend):
                 arrays = {p: ops.ones(a.shape, dtype=a.dtype) for p, a in avals.items() if a}
             held = Container.from_flat_dict(arrays)
@@ -212,17 +212,11 @@ class _Reader:
         """A function that a call takes; its first lines unpack parameters."""
         parameters: dict[str, Any] = {n.name: n for n in self._parameters(function, "body")}
         statements = [*function.body]
-        while isinstance(statements[0], ast.Assign):
-            match statements[0]:
-                case ast.Assign([ast.Tuple(elts)], ast.Name(name)):
-                    self.line = statements[0].lineno
-                    names = [ast.unparse(each) for each in elts]
-                    parameters[name] = tuple(
-                        self._bound(names, self.comments.get(self.line, ""), "body")
-                    )
-                    statements.pop(0)
-                case _:
-                    break
+        while isinstance(first := statements[0], ast.Assign) and isinstance(first.value, ast.Name):
+            names = [ast.unparse(each) for each in getattr(first.targets[0], "elts", ())]
+            comment = self.comments.get(first.lineno, "")
+            parameters[first.value.id] = tuple(self._bound(names, comment, "body"))
+            statements.pop(0)
         nodes: list[Node] = []
         output, _ = self._statements(statements, nodes)
         read = {*iter_nodes(([(node.args, node.kwargs) for node in nodes], output))}
@@ -235,31 +229,30 @@ class _Reader:
         """The node of a call, under its name."""
         if is_reserved(name) or name in self.names:
             raise ValueError(f"the name {name!r} is taken")
-        target, kwargs, is_random = None, {}, False
+        keywords: dict[str, ast.expr] = {}
         match expression:
             case ast.Subscript(of, index):
-                target_name, args, target = "getitem", (of, index), operator.getitem
+                target_name, args = "getitem", [of, index]
             case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]):
-                target_name, args, target = "", (left, right), _BINARY[type(op)]
+                target_name, args = _OPERATORS[type(op)], [left, right]
             case ast.UnaryOp(op, operand):
-                target_name, args, target = "", (operand,), _UNARY[type(op)]
-            case ast.Call(function, args, keywords):
+                target_name, args = _OPERATORS[type(op)], [operand]
+            case ast.Call(function, args, settings):
                 target_name = ast.unparse(function)
-                kwargs = {str(each.arg): each.value for each in keywords}
-                is_random = isinstance(kwargs.get("key"), ast.Call)
-                kwargs = {
-                    k: self._value(x) for k, x in kwargs.items() if k != "key" or not is_random
-                }
+                keywords = {str(each.arg): each.value for each in settings}
             case _:
                 raise ValueError(f"expected a call, got {ast.unparse(expression)!r}")
+        is_random = isinstance(keywords.get("key"), ast.Call)
+        if is_random:
+            del keywords["key"]
         aval, module, assumed = self._comment()
         node = self.names[name] = Node(
             name=name,
             kind="call",
-            target=target or find_function(target_name),
-            target_name=target_name or f"operator.{target.__name__}",
+            target=find_function(target_name),
+            target_name=target_name,
             args=tuple([self._value(each) for each in args]),
-            kwargs=kwargs,
+            kwargs={key: self._value(each) for key, each in keywords.items()},
             aval=aval,
             is_random=is_random,
             module=module,
@@ -321,7 +314,7 @@ class _Reader:
                         f"`# {source}[{path!r}]: float32[2, 3]`"
                     )
                 return self.variables[source, path]
-            case ast.Name(name):
+            case ast.Name(name) if name in self.names:
                 return self.names[name]
             case ast.Constant(constant):
                 return constant

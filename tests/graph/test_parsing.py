@@ -121,7 +121,7 @@ def test_variables_of_a_shape_are_ones() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("na.linear(x", "na.linear(y", "line 4: 'y'"),
+        ("na.linear(x", "na.linear(y", "line 4: expected a name or a constant, got 'y'"),
         ("na.linear", "os.system", "line 4: there is no function 'os.system'"),
         ("    # v", "    # w", r"line 4: v['weight'] has no shape: pass v="),
         ("linear = na", "na = na", "line 4: the name 'na' is taken"),

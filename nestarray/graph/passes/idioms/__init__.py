@@ -186,7 +186,8 @@ class _Region:
 
     def _anchors(self, rule: Idiom) -> Iterable[dict[str, Node]]:
         if rule.search is not None:
-            return rule.search(self.root)
+            names = {*rule.anchors}
+            return (anchors for anchors in rule.search(self.root) if anchors.keys() == names)
         nodes = self._anchors_read_once if rule.is_read_once else self._anchors_read_twice
         return [{rule.anchors[0]: node} for node in nodes]
 

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Node
-from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind, tolerance_of
 from nestarray.graph.passes.idioms.masks import Mask, masking
 from nestarray.graph.passes.idioms.terms import Atom
 from nestarray.graph.passes.rewriting import arguments_of, has, is_op, op_name
@@ -38,6 +38,7 @@ from nestarray.traits import Trait
 
 #: Ops that sum products.
 PRODUCTS = frozenset(["einsum", "matmul"])
+_WEIGHTS = frozenset(["softmax", "random_uniform"])
 #: Calls between the product of queries and keys and the softmax.
 _MOST_STEPS = 8
 
@@ -71,49 +72,17 @@ def _attention(has_bias: bool, mask: str, dropout: str) -> Callable[..., Any]:
 
 
 def _search(root: Node) -> Iterator[dict[str, Node]]:
-    """Queries, keys and values, given the product with the values."""
+    """Queries, keys, values, and the random numbers that decide which weights are dropped."""
     arrays = [x for x in root.args if isinstance(x, Node)]
-    if len(arrays) != 2:
-        return
-    for weights, value in (arrays, arrays[::-1]):
-        weights = unviewed(weights)
-        if op_name(weights) != "softmax":
+    for weights, value in (arrays, arrays[::-1]) if len(arrays) == 2 else ():
+        calls = {op_name(x): x for x in behind(weights, _WEIGHTS, _MOST_STEPS)}
+        if "softmax" not in calls:
             continue
-        for query, key in _operands(weights):
-            yield {"query": query, "key": key, "value": _unwidened(value)}
-
-
-def _operands(weights: Node) -> Iterator[list[Node]]:
-    """Queries and keys of a softmax, in both orders."""
-    for product in _products(weights.args[0], _MOST_STEPS):
-        pair = [_unscaled(x) for x in product.args if isinstance(x, Node)]
-        if len(pair) == 2:
-            yield from (pair, pair[::-1])
-
-
-def _search_dropped(root: Node) -> Iterator[dict[str, Node]]:
-    """The same, and the random numbers that decide which weights are dropped."""
-    arrays = [x for x in root.args if isinstance(x, Node)]
-    if op_name(root) in PRODUCTS and len(arrays) == 2:
-        for weights, value in (arrays, arrays[::-1]):
-            found = _behind(weights, ("softmax", "random_uniform"), _MOST_STEPS)
-            if {*found} == {"softmax", "random_uniform"}:
-                for query, key in _operands(found["softmax"]):
-                    anchors = {"query": query, "key": key, "value": _unwidened(value)}
-                    yield {**anchors, "uniform": found["random_uniform"]}
-
-
-def _behind(x: Any, names: Sequence[str], steps: int) -> dict[str, Node]:
-    """The calls of some ops behind dropout, by name."""
-    if not isinstance(x, Node) or not steps:
-        return {}
-    if op_name(x) in names:
-        return {op_name(x): x}
-    found: dict[str, Node] = {}
-    if has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE):
-        for arg in x.args:
-            found |= _behind(arg, names, steps - 1)
-    return found
+        uniform = {"uniform": calls["random_uniform"]} if "random_uniform" in calls else {}
+        for product in behind(calls["softmax"].args[0], PRODUCTS, _MOST_STEPS):
+            pair = [_unscaled(x) for x in product.args if isinstance(x, Node)]
+            for query, key in (pair, pair[::-1]) if len(pair) == 2 else ():
+                yield {"query": query, "key": key, "value": _unwidened(value), **uniform}
 
 
 def unviewed(x: Node) -> Node:
@@ -146,16 +115,6 @@ def _float_bits(x: Any) -> float:
     """The number of bits of a floating value; of others more than any cast has."""
     aval = x.aval if isinstance(x, Node) else None
     return aval.dtype.bits if aval is not None and aval.dtype.is_floating else math.inf
-
-
-def _products(x: Any, steps: int) -> Iterator[Node]:
-    if not isinstance(x, Node) or not steps:
-        return
-    if op_name(x) in PRODUCTS:
-        yield x
-    elif has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE):
-        for arg in x.args:
-            yield from _products(arg, steps - 1)
 
 
 def _replacement(match: Match) -> Node | None:
@@ -253,8 +212,8 @@ def _rules() -> Iterator[Idiom]:
         yield Idiom(
             "scaled_dot_product_attention", _attention(has_bias, mask, dropout), axes, PRODUCTS,
             frozenset(["random_uniform" if dropout else "softmax"]), _replacement,
-            anchors=("query", "key", "value"), loose=frozenset(["bias", "mask", "uniform"]),
-            name_of_mask=mask, search=_search_dropped if dropout else _search, ignores_casts=True,
+            anchors=("query", "key", "value", *(["uniform"] if dropout else [])), loose=frozenset(["bias", "mask", "uniform"]),
+            name_of_mask=mask, search=_search, ignores_casts=True,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -33,7 +33,8 @@ class Idiom:
         pattern: the function, of arrays.
         axes: parameter → a letter for each axis, ``"n c"``; empty for a number. A letter is one
             axis, several or none of the program, in any order.
-        anchors: the parameters that are arrays into which the pattern does not look.
+        anchors: the parameters that are arrays into which the pattern does not look; all that
+            `search` has to find.
         roots: ops of the last call.
         needs: ops of which one is among the calls.
         replacement: writes the new calls; None if it does not apply.
@@ -76,6 +77,17 @@ class Idiom:
 def idiom_of(node: Node) -> str:
     """The op of a call that replaced an idiom; empty for other calls."""
     return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
+
+
+def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Node]:
+    """The calls of some ops behind views and functions of elements, at most so many steps away."""
+    if not isinstance(x, Node) or not steps:
+        return
+    if op_name(x) in names:
+        yield x
+    elif has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE) or op_name(x) == "bitcast":
+        for arg in x.args:
+            yield from behind(arg, names, steps - 1)
 
 
 def range_axis_of(node: Node, constants: Any) -> int | None:

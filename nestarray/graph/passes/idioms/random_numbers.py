@@ -24,8 +24,8 @@ from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Aval, Node, iter_nodes
-from nestarray.graph.passes.idioms.idiom import Idiom, Match
+from nestarray.graph.node import Aval, Node
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind
 from nestarray.graph.passes.rewriting import arguments_of, op_name
 
 #: Calls between the bits and the numbers.
@@ -44,12 +44,8 @@ def _at_least_zero(bits: Any) -> Any:
 
 def _search(root: Node) -> Iterator[dict[str, Node]]:
     """The random bits behind a value."""
-    nodes = [root]
-    for _ in range(_MOST_STEPS):
-        nodes = list(dict.fromkeys(iter_nodes([(node.args, node.kwargs) for node in nodes])))
-        for node in nodes:
-            if op_name(node) == "random_bits":
-                yield {"bits": node}
+    for node in behind(root, ["random_bits"], _MOST_STEPS):
+        yield {"bits": node}
 
 
 def _replacement(match: Match) -> Node | None:
