@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,11 +42,13 @@ class Condition:
     Attributes:
         left, right: Sizes, Reals or numbers.
         sign: a key of `SIGNS`.
+        line: of the source that asks for it; empty if it is unknown.
     """
 
     left: Any
     sign: str
     right: Any
+    line: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.left} {self.sign} {self.right}"
@@ -59,7 +61,7 @@ class Condition:
     @property
     def opposite(self) -> Condition:
         """The condition that holds where this one does not."""
-        return Condition(self.left, _OPPOSITES[self.sign], self.right)
+        return replace(self, sign=_OPPOSITES[self.sign])
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether it is true in a call; not where a size of 0 is a divisor."""
@@ -67,6 +69,26 @@ class Condition:
             return SIGNS[self.sign](value_at(self.left, values), value_at(self.right, values))
         except ZeroDivisionError:
             return False
+
+
+def any_of(
+    choices: Sequence[tuple[Condition, ...]], example: Mapping[str, int]
+) -> tuple[Condition, ...]:
+    """The first of several lists of conditions that all hold for an example; else the first."""
+    holding = (choice for choice in choices if all(each.holds(example) for each in choice))
+    return next(holding, choices[0])
+
+
+def opposites(conditions: Sequence[Condition], example: Mapping[str, int]) -> tuple[Condition, ...]:
+    """Conditions that imply that not all of the others hold, and hold for an example."""
+    return any_of([(each.opposite,) for each in conditions], example)
+
+
+def equal_answers(
+    a: tuple[Condition, ...], b: tuple[Condition, ...], example: Mapping[str, int]
+) -> tuple[Condition, ...]:
+    """Conditions that imply that both lists hold or neither, and hold for an example."""
+    return any_of((a + b, opposites(a, example) + opposites(b, example)), example)
 
 
 @dataclass

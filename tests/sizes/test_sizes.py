@@ -20,6 +20,7 @@ from nestarray.sizes import (
     named,
     names_of,
     parse,
+    parse_conditions,
     real,
     rounded,
     smaller,
@@ -203,6 +204,40 @@ def test_sizes_of_another_process_are_equal():
     assert hash(size) == hash(parse(str(size)))
 
 
-def test_other_expressions_are_refused():
+@pytest.mark.parametrize(
+    "text", ["open('x')", "a.real", "[a]", "'a'", "(lambda: a)()", "a / 2 // 3"]
+)
+def test_other_expressions_are_refused(text):
     with pytest.raises(ArgumentError, match="no arithmetic of sizes"):
-        parse("open('file')")
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["n % 4 == 3 and n < 9", "not n == 7", "3 <= n < 7", "max(n, 3) - min(2, n) > 1",
+     "math.ceil(n / 2) != 2", "n ** 2 >= n + 2", "-n // 3 <= -2"],
+)  # fmt: skip
+def test_conditions_of_files_are_those_of_python(text):
+    conditions = parse_conditions(text, {"n": 3})
+    for n in range(1, 20):
+        values = {"n": n}
+        assert all(c.holds(values) for c in conditions) == eval(text, {"n": n, "math": math})
+
+
+def test_of_alternatives_the_one_of_the_example_is_required():
+    for text, even in (
+        ("n < 3 or n % 2 == 0", "n % 2 == 0"),
+        ("not (n >= 3 and n % 2 == 1)", "n % 2 != 1"),
+    ):
+        assert [*map(str, parse_conditions(text, {"n": 4}))] == [even]
+        assert [*map(str, parse_conditions(text, {"n": 1}))] == ["n < 3"]
+    assert [*map(str, parse_conditions("(n == 1) == (m == 1)", {"n": 4, "m": 2}))] == [
+        "n != 1",
+        "m != 1",
+    ]
+    with pytest.raises(ArgumentError, match="'n' is no condition"):
+        parse_conditions("n", {"n": 4})
+
+
+def test_a_division_by_zero_fulfils_no_condition():
+    assert not Condition(N // M, ">=", 0).holds({"n": 4, "m": 0})

@@ -15,18 +15,19 @@ import numpy as np
 
 from nestarray import backends, dtypes, tree
 from nestarray.container.container import from_leaves
-from nestarray.errors import ConversionError
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_leaves
+from nestarray.graph.sizes import Sizes
 from nestarray.importers import keras
 from nestarray.importers.coverage import Operation, operations_of
 from nestarray.importers.islands import island
 from nestarray.importers.jax import random_keys
 from nestarray.importers.jax.control_flow import NO_RULES, ControlFlow
 from nestarray.importers.jax.decompositions import decomposition, why_unread
+from nestarray.importers.jax.dimensions import DECISIONS
 from nestarray.importers.jax.equations import (
     CONTROL_FLOW,
     PRIMITIVES,
@@ -75,16 +76,18 @@ from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import (
     SizeNodes,
     named_axes,
-    traced,
-    undecided_size,
+    scope_of,
+    symbolic,
     with_same_padding,
 )
-from nestarray.importers.jax.source import Equation, JaxSource, Size, is_value
+from nestarray.importers.jax.source import Equation, JaxSource, OpenSize, is_value
 from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import declared_axes
 from nestarray.interchange.pytrees import from_pytree
 from nestarray.proof.source import Given, Part
+from nestarray.sizes import Size
+from nestarray.transforms.abstract import Scope
 
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value", "pure_callback")
@@ -165,25 +168,17 @@ class JaxImporter:
 
         variables = list(program.v.leaves()), list(program.s.leaves())
 
-        def trace(shaped: list[Any]) -> Any:
-            with kept_calls():
-                return jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], _KEY)
-
-        try:
-            with explained(program.name):
-                closed, conditions = traced(trace, leaves, axes)
-        except (undecided_size(), TypeError) as error:
-            if not any(axes):
-                raise
-            raise ConversionError(
-                f"trace_graph: dynamic: {program.name} depends on an open size: "
-                f"{str(error).splitlines()[0]} Leave this size out of dynamic="
-            ) from error
-        translation = Translation(program, request, closed, leaves, inputs, axes, conditions)
-        operations = translation.operations()
-        graph = None
-        if all(operation.status != "missing" for operation in operations):
-            graph = translation.graph(structure, *output)
+        scope = scope_of(leaves, axes)
+        shaped = symbolic(leaves, axes, scope)
+        with DECISIONS.applied(None) if any(axes) else contextlib.nullcontext():
+            with explained(program.name, has_open_sizes=any(axes)), kept_calls():
+                closed = jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], _KEY)
+            scope.close()
+            translation = Translation(program, request, closed, leaves, inputs, axes, scope)
+            operations = translation.operations()
+            graph = None
+            if all(operation.status != "missing" for operation in operations):
+                graph = translation.graph(structure, *output)
         avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
         forget_equations()
         return Imported(self.framework, program.name, operations, graph, avals)
@@ -221,10 +216,10 @@ class Translation:
         leaves: list[Any],
         inputs: list[int],
         axes: list[dict[int, str]],
-        conditions: tuple[str, ...],
+        scope: Scope,
     ) -> None:
         self.program, self.request, self.closed = program, request, closed
-        self.leaves, self.inputs, self.axes, self.conditions = leaves, inputs, axes, conditions
+        self.leaves, self.inputs, self.axes, self.scope = leaves, inputs, axes, scope
         self.builder = GraphBuilder(program.name, "jax", train=request.train)
         self.sizes = SizeNodes(self.builder, self._add_size)
         self.sized: dict[str, tuple[Any, int]] = {}  # name → Given, axis
@@ -338,7 +333,7 @@ class Translation:
             env[var] = self._add(Given(), filled[i])
             for axis, name in self.axes[i].items():
                 self.sized.setdefault(name, (env[var], axis))
-            self.sizes.read(filled[i], self.axes[i], self.leaves[i].shape)
+            self.sizes.read(filled[i], self.axes[i])
         args_given, kwargs_given = _builtins(jax.tree.unflatten(structure, self.leaves))
         args, kwargs = _builtins(jax.tree.unflatten(structure, filled))
         builder.sign(program.signed, args, kwargs)
@@ -351,7 +346,7 @@ class Translation:
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
         fields = {"v": program.v, "s": program.s, "dropped": tuple(self.dropped)}
-        return builder.finish(nest, updates, source, self.sizes.sizes(self.conditions), **fields)
+        return builder.finish(nest, updates, source, Sizes.of_scope(self.scope), **fields)
 
     def constant(self, value: Any) -> Any:
         """A variable that the function names, or a constant of the graph."""
@@ -372,9 +367,9 @@ class Translation:
             self.nodes[equation] = node
         return equation
 
-    def _add_size(self, text: str, node: Node) -> None:
+    def _add_size(self, size: Size, node: Node) -> None:
         if not self.depth:  # verify runs a loop as a whole
-            self._add(Size(text, self.sized), node)
+            self._add(OpenSize(size, self.sized), node)
 
     def node(self, value: Any) -> Any:
         """The node of a value; a constant becomes one."""
@@ -392,7 +387,7 @@ class Translation:
 
         for eqn in jaxpr.eqns:
             at = [self._positions(read(x)) for x in eqn.invars]
-            eqn = slice_of(eqn, at[1:]) or eqn
+            eqn = slice_of(eqn, at[1:], self.scope.relations) or eqn
             name, inputs = eqn.primitive.name, [read(x) for x in eqn.invars]
             branch = _constant_branch(eqn, inputs)
             if name in _IDENTITIES:

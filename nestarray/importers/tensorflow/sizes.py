@@ -6,7 +6,6 @@ A `Dim` is a size in shape arithmetic. The shapes of results are found by abstra
 
 from __future__ import annotations
 
-import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -124,8 +123,10 @@ class OpenSizes:
 
     def _node(self, size: Dim) -> Any:
         if isinstance(size.made[0], _Value):
-            text = ast.parse(str(size.expression), mode="eval").body
-            return written(self._builder, text, lambda name: self.node(self.of(named(name))), {})
+            expression = size.made[0].size
+            return written(
+                self._builder, expression, lambda name: self.node(self.of(named(name))), {}
+            )
         function, operands = size.made
         if function is not None:
             given = tuple(map(self.node, operands))
