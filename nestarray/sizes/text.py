@@ -98,7 +98,7 @@ def _extreme(x: Size, variable: Positive) -> ast.expr | None:
         return None
     other: IntOrSize = x - factor * Size({monomial: 1})
     sides = other, other + factor * variable.argument
-    if sum(map(_length, sides)) > _length(variable.argument):
+    if sum(map(_length, sides)) >= _length(other) + _length(variable.argument):
         return None
     function = ("min", "max")[factor > 0]
     return _applied(function, *map(tree_of, sorted(sides, key=lambda side: isinstance(side, int))))

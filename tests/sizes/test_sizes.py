@@ -116,6 +116,7 @@ def test_comparisons_follow_from_conditions(seed):
 
 
 N, M = named("n"), named("m")
+A = larger(N - 3, 0)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +154,7 @@ def test_one_normal_form(one, other):
         (Condition(N - 2 * N // 3, "==", (N + 2) // 3), True),
         (Condition(N - larger(N - 3, 0), ">=", 0), True),
         (Condition(rounded("int", real("*", N, 0.3)), ">=", 0), True),
+        (Condition(A, ">=", larger(smaller(A // 2 + 1, A), 0)), True),
     ],
 )
 def test_decisions(condition, answer):
@@ -237,6 +239,53 @@ def test_of_alternatives_the_one_of_the_example_is_required():
     ]
     with pytest.raises(ArgumentError, match="'n' is no condition"):
         parse_conditions("n", {"n": 4})
+
+
+@pytest.mark.parametrize(
+    ("text", "simplified"),
+    [
+        ("6 * (n // 2) == 3 * n", "n % 2 == 0"),
+        ("3 * ((n + 1) % 2) - 3 == 0", "n % 2 == 0"),
+        ("(n + m) % 4 != 3", "(m + n) % 4 != 3"),
+        ("n % 4 == m", "n % 4 == m"),
+        ("n == 3", "n == 3"),
+    ],
+)
+def test_conditions_on_remainders_are_equal(text, simplified):
+    (condition,) = parse_conditions(text, {})
+    other = condition.on_remainder or condition
+    assert str(other) == simplified
+    for n in range(1, 20):
+        for m in range(4):
+            values = {"n": n, "m": m}
+            assert condition.holds(values) == other.holds(values)
+
+
+def test_remainders_by_open_sizes_are_smaller_than_these():
+    known = Relations({"n": (1, None), "m": (1, None)})
+    assert known.decide(-2 % N, ">=", 0)
+    assert known.decide(-2 % N, "<", N)
+    assert known.decide(M % N, "<=", M)
+    assert known.decide(M % N, "<", N - 1) is None
+    known.assume(Condition(N % 2, "==", 0))
+    assert known.decide((N + 1) // 2, "==", N // 2)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (larger(N, 4), "max(n, 4)"),
+        (smaller(N, 4), "min(n, 4)"),
+        (larger(N - 1, 0), "max(n - 1, 0)"),
+        (N + larger(N - 1, 0), "n + max(n - 1, 0)"),
+        (2 * larger(N, M), "2 * n + 2 * max(m - n, 0)"),
+        (smaller(N - 1, 2), "min(n - 1, 2)"),
+        (1 - N, "1 - n"),
+    ],
+)
+def test_text_of_minima_and_maxima(size, text):
+    assert str(size) == text
+    assert parse(text) == size
 
 
 def test_a_division_by_zero_fulfils_no_condition():

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nestarray.importers.workarounds import Workaround
-from nestarray.sizes import IntOrSize, Size, larger, named, smaller, tree_of
+from nestarray.sizes import Condition, IntOrSize, Size, larger, named, smaller, tree_of
 from nestarray.transforms.abstract import Scope
 
 #: The attribute of a `jax.export.SymbolicScope` with our Scope.
@@ -124,7 +124,7 @@ def _equality(trace: Any, original: Callable[..., bool]) -> Callable[..., bool]:
         """Whether a dimension is another one or a number.
 
         JAX itself has the answer False where it is undecided, as it compares keys of caches. But
-        sizes that differ by a remainder are equal as in the example: it has divided one of them.
+        sizes with a bounded difference are equal if those of the example are, and a remainder is 0.
         """
         answer, scope = original(dimension, other), _scope_of(dimension)
         is_known = isinstance(other, int) or (scope is not None and _scope_of(other) is scope)
@@ -132,9 +132,10 @@ def _equality(trace: Any, original: Callable[..., bool]) -> Callable[..., bool]:
             return answer
         left, right = size_of(dimension), size_of(other)
         known = scope.relations.decide(left, "==", right)
-        if known is None and (_differ_by_remainder(left, right, scope) or not _is_asked_by_jax()):
-            return scope.decide(left, "==", right)
-        return bool(known)
+        is_asked = known is None and (
+            not _is_asked_by_jax() or _is_equal_for_example(left, right, scope)
+        )
+        return scope.decide(left, "==", right) if is_asked else bool(known)
 
     return is_equal
 
@@ -162,9 +163,12 @@ def _sides(difference: IntOrSize, sign: str) -> tuple[IntOrSize, str, IntOrSize]
     return (right, {">=": "<="}.get(sign, sign), left) if is_turned else (left, sign, right)
 
 
-def _differ_by_remainder(left: IntOrSize, right: IntOrSize, scope: Scope) -> bool:
+def _is_equal_for_example(left: IntOrSize, right: IntOrSize, scope: Scope) -> bool:
+    """Whether sizes with a bounded difference, or a remainder and a number, are equal."""
+    condition = Condition(left, "==", right)
     bounds = scope.relations.at_least(left - right), scope.relations.at_most(left - right)
-    return None not in bounds and (isinstance(right, Size) or right == 0)
+    is_close = isinstance(right, Size) and None not in bounds
+    return (is_close or condition.on_remainder is not None) and condition.holds(scope.example)
 
 
 def _is_asked_by_jax() -> bool:

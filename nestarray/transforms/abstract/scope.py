@@ -87,6 +87,7 @@ class Scope:
 
     def _assume(self, condition: Condition) -> None:
         if self._line is not None:
+            condition = condition.on_remainder or condition
             self.relations.assume(condition)
             if condition not in self.conditions:
                 self.conditions.append(replace(condition, line=self._line()))
