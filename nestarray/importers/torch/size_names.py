@@ -117,8 +117,8 @@ class SizeNames:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
         example = self._example(self._dynamic)
-        conditions = dict.fromkeys(self._conditions(program, example))
-        return Sizes(ranges, tuple(conditions), example)
+        conditions = (each.on_remainder or each for each in self._conditions(program, example))
+        return Sizes(ranges, tuple(dict.fromkeys(conditions)), example)
 
     def refused(self, sizes: Sizes) -> set[str]:
         """The names whose sizes in the caller's example a graph does not accept."""
