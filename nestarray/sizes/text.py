@@ -70,22 +70,21 @@ def tree_of(x: Any) -> ast.expr:
             extreme = _extreme(x, variable)
             if extreme is not None:
                 return extreme
-    terms, parts = x, list[tuple[int, ast.expr | None]]()
+    terms, parts = x, list[tuple[int, list[ast.expr]]]()
     for variable in x.variables:
         if isinstance(variable, Quotient):
             terms, remainders = _without_remainder(terms, variable)
             parts += remainders
     terms_left = terms.terms.items() if isinstance(terms, Size) else [((), terms)] if terms else []
-    parts = [(n, _product(monomial)) for monomial, n in terms_left] + parts
+    parts = [(n, _factors(monomial)) for monomial, n in terms_left] + parts
     tree: ast.expr | None = None
-    for n, factor in sorted(parts, key=lambda part: (part[0] < 0, part[1] is None)):
-        amount = ast.Constant(abs(n)) if factor is None else factor
-        if factor is not None and abs(n) > 1:
-            amount = _applied("*", ast.Constant(abs(n)), factor)
-        if tree is None:
-            tree = _applied("-", amount) if n < 0 else amount
-        else:
-            tree = _applied("-" if n < 0 else "+", tree, amount)
+    for n, factors in sorted(parts, key=lambda part: (part[0] < 0, not part[1])):
+        number = [] if factors and abs(n) == 1 else [ast.Constant(abs(n))]
+        first, *others = [*number, *factors]
+        if tree is None and n < 0:
+            first = _applied("-", first)
+        amount = functools.reduce(functools.partial(_applied, "*"), others, first)
+        tree = amount if tree is None else _applied("-" if n < 0 else "+", tree, amount)
     assert tree is not None
     return tree
 
@@ -106,8 +105,8 @@ def _extreme(x: Size, variable: Positive) -> ast.expr | None:
 
 def _without_remainder(
     x: IntOrSize, variable: Quotient
-) -> tuple[IntOrSize, list[tuple[int, ast.expr | None]]]:
-    """The other terms of a size with a remainder, and (factor, tree) of the remainder."""
+) -> tuple[IntOrSize, list[tuple[int, list[ast.expr]]]]:
+    """The other terms of a size with a remainder, and (factor, trees) of the remainder."""
     a, b = variable
     quotient = Size({((variable, 1),): 1})
     factor = x.terms.get(((variable, 1),), 0) if isinstance(x, Size) else 0
@@ -116,19 +115,18 @@ def _without_remainder(
     left = x - -factor // b * (a - b * quotient)
     if _length(left) >= _length(x):
         return x, []
-    return left, [(-factor // b, _applied("%", tree_of(a), tree_of(b)))]
+    return left, [(-factor // b, [_applied("%", tree_of(a), tree_of(b))])]
 
 
 def _length(x: IntOrSize) -> int:
     return len(x.terms) if isinstance(x, Size) else int(x != 0)
 
 
-def _product(monomial: Monomial) -> ast.expr | None:
-    trees = [
+def _factors(monomial: Monomial) -> list[ast.expr]:
+    return [
         _variable(v) if power == 1 else _applied("**", _variable(v), ast.Constant(power))
         for v, power in monomial
     ]
-    return functools.reduce(functools.partial(_applied, "*"), trees) if trees else None
 
 
 def _variable(variable: Variable) -> ast.expr:

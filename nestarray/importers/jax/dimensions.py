@@ -60,8 +60,8 @@ def shape_of(sizes: Iterable[IntOrSize], native: Any) -> tuple[Any, ...]:
 
 
 def text_of(size: Any) -> str:
-    """A size in words of JAX, which has functions for // and %."""
-    return ast.unparse(_Functions().visit(tree_of(size)))
+    """A size in words of JAX, which has functions for // and %, and ^ for powers."""
+    return ast.unparse(_Functions().visit(tree_of(size))).replace(" ** ", "^")
 
 
 class _Functions(ast.NodeTransformer):
