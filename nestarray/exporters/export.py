@@ -30,7 +30,7 @@ from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.precision import HALF, calls_in, in_dtypes
-from nestarray.graph.sizes import Sizes, names_in
+from nestarray.graph.sizes import Sizes
 from nestarray.proof.sampling import drawn_like
 from nestarray.sizes import names_of, value_at
 from nestarray.storage.atomic import replacing
@@ -256,7 +256,7 @@ def _check_conditions(
         for sizes in graph.sizes.violations(condition):
             if _is_refused_or_right(example_of(graph, sizes), name, model, compared, run):
                 continue
-            names = sorted(names_in(condition))
+            names = sorted(condition.names)
             accepted = ", ".join(f"{n} = {sizes[n]}" for n in names)
             raise ConversionError(
                 f"export: {graph.name}: its program depends on {condition}, which a file of format "

@@ -14,6 +14,7 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nestarray import dtypes, random, transforms
@@ -27,6 +28,7 @@ from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
+from nestarray.sizes import parse_conditions
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason
 
@@ -234,9 +236,9 @@ class _Encoder:
             "output": self.value(graph.output),
             "state_updates": self.value(graph.state_updates),
             "ranges": self.value(graph.sizes.ranges),
-            "conditions": list(graph.sizes.conditions),
+            "conditions": [*map(str, graph.sizes.conditions)],
             "example": self.value(graph.sizes.example),
-            "lines": self.value(graph.sizes.lines),
+            "lines": self.value({str(each): each.line for each in graph.sizes.conditions}),
             "source_names": {
                 "framework": graph.source_names.framework,
                 "names": self.value(graph.source_names.names),
@@ -338,12 +340,7 @@ class _Decoder:
             "signature": (args, kwargs),
             "output": self.value(document["output"]),
             "state_updates": updates,
-            "sizes": Sizes(
-                self.value(document["ranges"]),
-                tuple(map(_text, document["conditions"])),
-                self.value(document.get("example", {"mapping": []})),
-                self.value(document.get("lines", {"mapping": []})),
-            ),
+            "sizes": self.sizes(document),
             "source_names": SourceNames(
                 _text(names["framework"]),
                 self.value(names["names"]),
@@ -353,6 +350,18 @@ class _Decoder:
             "dropped": tuple(map(_text, document.get("dropped", []))),
             "assumptions": tuple(map(self.assumption, document.get("assumptions", []))),
         }
+
+    def sizes(self, document: dict[str, Any]) -> Sizes:
+        """The names of sizes, with their ranges and conditions."""
+        empty: dict[str, Any] = {"mapping": []}
+        example = self.value(document.get("example", empty))
+        lines = self.value(document.get("lines", empty))
+        conditions = [
+            replace(condition, line=_text(lines.get(text, "")))
+            for text in map(_text, document["conditions"])
+            for condition in parse_conditions(text, example)
+        ]
+        return Sizes(self.value(document["ranges"]), tuple(conditions), example)
 
     def assumption(self, found: Any) -> Assumption:
         """A value that the source's code read."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
+from nestarray.sizes import IntOrSize, Size, of_tree, tree_of
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
@@ -18,27 +19,24 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
 
 def written(
     builder: GraphBuilder,
-    expression: ast.expr,
+    size: IntOrSize,
     names: Callable[[str], Node],
     functions: Mapping[str, tuple[str, Callable[..., Any]]],
-    note: Callable[[str, Node], Any] = lambda text, node: None,
+    note: Callable[[Size, Node], Any] = lambda size, node: None,
 ) -> Any:
     """A size as an int or as the node that computes it.
 
     Args:
         builder: of the graph.
-        expression: the size.
+        size: the size.
         names: the node of a name.
-        functions: function in the expression → (printed name, function) in the graph.
-        note: takes the text of each part that becomes a call, and the node.
+        functions: ``"max"`` and ``"min"`` → (printed name, function) in the graph.
+        note: takes each part that becomes a call, and the node.
     """
 
     def call(part: ast.expr, name: str, function: Any, printed: str, *operands: ast.expr) -> Any:
-        arguments = tuple(map(value, operands))
-        if not any(isinstance(x, Node) for x in arguments):
-            return function(*arguments)
-        node = builder.call(name, function, printed, arguments)
-        note(ast.unparse(part), node)
+        node = builder.call(name, function, printed, tuple(map(value, operands)))
+        note(of_tree(part), node)
         return node
 
     def value(part: ast.expr) -> Any:
@@ -47,6 +45,8 @@ def written(
                 return number
             case ast.Name(id=name):
                 return names(name)
+            case ast.UnaryOp(ast.USub(), ast.Constant(value=number)):
+                return -number
             case ast.UnaryOp(ast.USub(), operand):
                 return call(part, "mul", operator.mul, "operator.mul", ast.Constant(-1), operand)
             case ast.BinOp(left, op, right):
@@ -58,4 +58,4 @@ def written(
                 return call(part, printed.rpartition(".")[2], function, printed, *operands)
         raise AssertionError(ast.unparse(part))
 
-    return value(expression)
+    return value(tree_of(size))

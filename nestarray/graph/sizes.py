@@ -7,20 +7,18 @@ conditions of the trace must hold. The program itself reads the sizes of its arr
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import dataclasses
 import itertools
 import math
 import operator
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from nestarray import backends
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.sizes import Condition, IntOrSize, Size, names_of, parse, value_at
+from nestarray.sizes import Condition, IntOrSize, Size, names_of, value_at
 from nestarray.transforms.abstract import Scope
 
 #: The largest change of a size that `Sizes.choices` tries.
@@ -33,34 +31,29 @@ class Sizes:
 
     Attributes:
         ranges: name → minimum and maximum size; None for an unbounded maximum.
-        conditions: relations of sizes on which the traced program depends, such as
-            ``"batch % 2 == 0"``.
+        conditions: comparisons on which the traced program depends, such as ``batch % 2 == 0``.
         example: the sizes with which it was traced.
-        lines: condition → the line of the source that asks for it, where it is known.
     """
 
     ranges: Mapping[str, tuple[int, int | None]] = dataclasses.field(default_factory=dict)
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     example: Mapping[str, int] = dataclasses.field(default_factory=dict, compare=False)
-    lines: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False)
 
     def allow(self, values: Mapping[str, int]) -> bool:
         """Whether a call may have sizes of these values: the ranges and conditions hold."""
         for name, (least, most) in self.ranges.items():
             if not least <= values[name] <= (math.inf if most is None else most):
                 return False
-        return all(holds(text, values) for text in self.conditions)
+        return all(condition.holds(values) for condition in self.conditions)
 
     @classmethod
     def of_scope(cls, scope: Scope) -> Sizes:
         """The names of a program, and the comparisons that it asked."""
-        lines = {str(condition): line for condition, line in scope.conditions.items()}
-        return cls(dict(scope.relations.ranges), tuple(lines), dict(scope.example), lines)
+        return cls(dict(scope.relations.ranges), tuple(scope.conditions), dict(scope.example))
 
     def scope(self) -> Scope:
         """The relations of the sizes, for abstract evaluation."""
-        known = [each for text in self.conditions for each in comparisons(text)]
-        return Scope(self.ranges, known, self.example)
+        return Scope(self.ranges, self.conditions, self.example)
 
     def choices(self, count: int, names: Collection[str] | None = None) -> list[dict[str, int]]:
         """Values that a call may have: those of the example, but at least 2, and then others.
@@ -74,8 +67,9 @@ class Sizes:
 
         Example:
             >>> from nestarray.graph.sizes import Sizes
-            >>> sizes = Sizes({"batch": (1, None)}, ("batch % 2 == 0",), {"batch": 4})
-            >>> sizes.choices(2)
+            >>> from nestarray.sizes import Condition, named
+            >>> even = Condition(named("batch") % 2, "==", 0)
+            >>> Sizes({"batch": (1, None)}, (even,), {"batch": 4}).choices(2)
             [{'batch': 4}, {'batch': 6}]
         """
         first = {name: max(2, n) for name, n in self.example.items()}
@@ -91,19 +85,20 @@ class Sizes:
                 found.append(tried)
         return found
 
-    def violations(self, condition: str, count: int = 3) -> list[dict[str, int]]:
+    def violations(self, condition: Condition, count: int = 3) -> list[dict[str, int]]:
         """Sizes near those of the example for which a condition does not hold.
 
         Example:
             >>> from nestarray.graph.sizes import Sizes
-            >>> sizes = Sizes({"batch": (1, None)}, ("batch % 2 == 0",), {"batch": 4})
-            >>> sizes.violations("batch % 2 == 0", 2)
+            >>> from nestarray.sizes import Condition, named
+            >>> even = Condition(named("batch") % 2, "==", 0)
+            >>> Sizes({"batch": (1, None)}, (even,), {"batch": 4}).violations(even, 2)
             [{'batch': 5}, {'batch': 3}]
         """
-        names = names_in(condition)
+        names = condition.names
         shifts = [signed for shift in range(1, _LARGEST_SHIFT) for signed in (shift, -shift)]
         near = [{n: m + k * (n in names) for n, m in self.example.items()} for k in shifts]
-        outside = (x for x in near if min(x.values()) > 0 and not holds(condition, x))
+        outside = (x for x in near if min(x.values()) > 0 and not condition.holds(x))
         return list(itertools.islice(outside, count))
 
 
@@ -184,14 +179,15 @@ class Binding:
         """
         for expression, place, size in self._expressions:
             self._solve(expression, place, size)
-        for text in self._sizes.conditions:
-            if names_in(text) <= self.values.keys() and not holds(text, self.values):
-                found = ", ".join(f"{n} = {self.values[n]}" for n in sorted(names_in(text)))
-                line = self._sizes.lines.get(text)
+        for condition in self._sizes.conditions:
+            names = _names_in(condition)
+            if all(name in self.values for name in names) and not condition.holds(self.values):
+                sizes = ", ".join(f"{name} = {self.values[name]}" for name in names)
+                at = f": {condition.line}" if condition.line else ""
                 raise ShapeError(
-                    f"{self._owner}: got {found}, but the model was traced for sizes with {text}, on "
-                    f"which its program depends{f': {line}' if line else ''}; trace it with an "
-                    "example of these sizes"
+                    f"{self._owner}: got {sizes}, but the model was traced for sizes with "
+                    f"{condition}, on which its program depends{at}; trace it with an example of "
+                    "these sizes"
                 )
         for name, (least, most) in self._sizes.ranges.items():
             size = self.values.get(name)
@@ -248,81 +244,6 @@ def check_name(name: str, where: str) -> None:
         )
 
 
-def comparisons(text: str) -> list[Condition]:
-    """The comparisons of two sizes that all hold if a condition does; none for other conditions."""
-    return _comparisons(ast.parse(text, mode="eval").body)
-
-
-def _comparisons(node: ast.expr) -> list[Condition]:
-    match node:
-        case ast.BoolOp(ast.And(), parts):
-            return [each for part in parts for each in _comparisons(part)]
-        case ast.Compare(left, [sign], [right]) if type(sign) in _SIGNS:
-            with contextlib.suppress(ArgumentError):
-                sides = [parse(ast.unparse(side)) for side in (left, right)]
-                return [Condition(sides[0], _SIGNS[type(sign)], sides[1])]
-    return []
-
-
-_SIGNS = {
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-}  # fmt: skip
-
-# -- expressions ---------------------------------------------------------------------------
-
-_OPERATORS: dict[type[Any], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
-    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "max": max, "min": min, "abs": abs, "int": int, "float": float, "bool": bool,
-    "math.floor": math.floor, "math.ceil": math.ceil, "math.trunc": math.trunc,
-    "math.sqrt": math.sqrt, "round": round,
-}  # fmt: skip
-
-
-_Function = Callable[[Mapping[str, int]], Any]
-
-
-@cached_constant
-def names_in(text: str) -> frozenset[str]:
-    """The names in an expression."""
-    nodes = list(ast.walk(ast.parse(text, mode="eval").body))
-    functions = {node.func for node in nodes if isinstance(node, ast.Call)}
-    functions |= {f.value for f in functions if isinstance(f, ast.Attribute)}
-    return frozenset(
-        node.id for node in nodes if isinstance(node, ast.Name) and node not in functions
-    )
-
-
-def evaluate(text: str, values: Mapping[str, int]) -> Any:
-    """The value of an expression of sizes: numbers, names, arithmetic and comparisons.
-
-    Raises:
-        ArgumentError: there is something else in it.
-
-    Example:
-        >>> from nestarray.graph.sizes import evaluate
-        >>> evaluate("2*length // 3 + 1", {"length": 7})
-        5
-    """
-    try:
-        return _function_of(text)(values)
-    except KeyError:
-        raise ArgumentError(f"sizes: {text!r} is no arithmetic of sizes") from None
-
-
-def holds(text: str, values: Mapping[str, int]) -> bool:
-    """Whether a condition is true; not where a size of 0 is a divisor."""
-    try:
-        return bool(evaluate(text, values))
-    except ZeroDivisionError:
-        return False
-
-
 def generic_size(size: IntOrSize) -> int:
     """A number for a size, such that equal numbers mean equal expressions.
 
@@ -343,36 +264,5 @@ def _generic(name: str) -> int:
 
 
 @cached_constant
-def _function_of(text: str) -> _Function:
-    """The expression as a function of the values of its names, which torch.compile can trace."""
-    return _function(ast.parse(text, mode="eval").body)
-
-
-def _function(node: ast.expr) -> _Function:
-    match node:
-        case ast.Constant(value=value) if isinstance(value, (bool, int, float)):
-            return lambda values: value
-        case ast.Name(id=name):
-            return lambda values: values[name]
-        case ast.BinOp(left, op, right):
-            return _applied(_OPERATORS[type(op)], left, right)
-        case ast.UnaryOp(op, operand):
-            return _applied(_OPERATORS[type(op)], operand)
-        case ast.BoolOp(op, parts):
-            decide, functions = all if isinstance(op, ast.And) else any, [*map(_function, parts)]
-            return lambda values: decide(function(values) for function in functions)
-        case ast.Compare(left, ops, rights):
-            pairs = zip(ops, [left, *rights], rights)
-            functions = [_applied(_OPERATORS[type(op)], a, b) for op, a, b in pairs]
-            return lambda values: all(function(values) for function in functions)
-        case ast.IfExp(test, body, orelse):
-            condition, first, second = map(_function, (test, body, orelse))
-            return lambda values: first(values) if condition(values) else second(values)
-        case ast.Call(func, args, []) if ast.unparse(func) in _FUNCTIONS:
-            return _applied(_FUNCTIONS[ast.unparse(func)], *args)
-    raise ArgumentError(f"sizes: {ast.unparse(node)!r} is no arithmetic of sizes")
-
-
-def _applied(function: Callable[..., Any], *arguments: ast.expr) -> _Function:
-    functions = [_function(argument) for argument in arguments]
-    return lambda values: function(*[each(values) for each in functions])
+def _names_in(condition: Condition) -> tuple[str, ...]:
+    return tuple(sorted(condition.names))

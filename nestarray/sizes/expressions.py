@@ -211,6 +211,11 @@ REAL_FUNCTIONS: dict[str, Callable[..., float]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "**": operator.pow, "float": float, "math.sqrt": math.sqrt,
 }  # fmt: skip
+#: The operators whose results on integers are integers.
+_EXACT: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow,
+}  # fmt: skip
 #: The functions that make a real number an integer.
 ROUNDINGS: dict[str, Callable[[float], int]] = {
     "math.floor": math.floor, "math.ceil": math.ceil, "int": int, "round": round,
@@ -247,6 +252,21 @@ def real(function: str, *operands: Any) -> Any:
     if not any(isinstance(x, (Size, Real)) for x in operands):
         return REAL_FUNCTIONS[function](*operands)
     return Real(function, operands)
+
+
+def computed(sign: str, a: Any, b: Any) -> Any:
+    """The result of an operator of Python, exact if both operands are integers.
+
+    Example:
+        >>> from nestarray.sizes import computed, named
+        >>> str(computed("%", named("n"), 2)), str(computed("/", named("n"), 2))
+        ('n % 2', 'n / 2')
+    """
+    if sign in _EXACT and isinstance(a, (int, Size)) and isinstance(b, (int, Size)):
+        return _EXACT[sign](a, b)
+    if sign not in REAL_FUNCTIONS:
+        raise TypeError(f"{sign} of real numbers made of sizes")
+    return real(sign, a, b)
 
 
 def rounded(function: str, x: Any) -> IntOrSize:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -42,11 +42,13 @@ class Condition:
     Attributes:
         left, right: Sizes, Reals or numbers.
         sign: a key of `SIGNS`.
+        line: of the source that asks for it; empty if it is unknown.
     """
 
     left: Any
     sign: str
     right: Any
+    line: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.left} {self.sign} {self.right}"
@@ -59,7 +61,28 @@ class Condition:
     @property
     def opposite(self) -> Condition:
         """The condition that holds where this one does not."""
-        return Condition(self.left, _OPPOSITES[self.sign], self.right)
+        return replace(self, sign=_OPPOSITES[self.sign])
+
+    @property
+    def on_remainder(self) -> Condition | None:
+        """The same about a remainder: ``n % 2 == 0`` of ``6 * (n // 2) == 3 * n``; None of others."""
+        difference = _difference(self.left, self.right)
+        if self.sign not in ("==", "!=") or difference is None:
+            return None
+        for variable in difference.variables:
+            match variable:
+                case Quotient(Size() as numerator, int(n)):
+                    remainder = numerator - n * Size({((variable, 1),): 1})
+                    factor = -difference.terms.get(((variable, 1),), 0) // n
+                    constant = difference - factor * remainder
+                    if not factor or not isinstance(constant, int) or constant % factor:
+                        continue
+                    number = -constant // factor  # that the remainder is
+                    if 0 <= number < n:
+                        others = numerator - numerator.constant
+                        right = (number - numerator.constant) % n
+                        return replace(self, left=others % n, right=right)
+        return None
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Whether it is true in a call; not where a size of 0 is a divisor."""
@@ -67,6 +90,26 @@ class Condition:
             return SIGNS[self.sign](value_at(self.left, values), value_at(self.right, values))
         except ZeroDivisionError:
             return False
+
+
+def any_of(
+    choices: Sequence[tuple[Condition, ...]], example: Mapping[str, int]
+) -> tuple[Condition, ...]:
+    """The first of several lists of conditions that all hold for an example; else the first."""
+    holding = (choice for choice in choices if all(each.holds(example) for each in choice))
+    return next(holding, choices[0])
+
+
+def opposites(conditions: Sequence[Condition], example: Mapping[str, int]) -> tuple[Condition, ...]:
+    """Conditions that imply that not all of the others hold, and hold for an example."""
+    return any_of([(each.opposite,) for each in conditions], example)
+
+
+def equal_answers(
+    a: tuple[Condition, ...], b: tuple[Condition, ...], example: Mapping[str, int]
+) -> tuple[Condition, ...]:
+    """Conditions that imply that both lists hold or neither, and hold for an example."""
+    return any_of((a + b, opposites(a, example) + opposites(b, example)), example)
 
 
 @dataclass
@@ -92,11 +135,8 @@ class Relations:
 
     def assume(self, condition: Condition) -> None:
         """Take a condition as true."""
-        left, right = _whole(condition.left), _whole(condition.right)
-        if left is None or right is None:
-            return
-        difference = left - right
-        if not isinstance(difference, Size):
+        difference = _difference(condition.left, condition.right)
+        if difference is None:
             return
         self._bounds.clear()
         self._simple.clear()
@@ -197,21 +237,39 @@ class Relations:
     # -- bounds ----------------------------------------------------------------------------
 
     def _lower_bound(self, x: Size) -> int | None:
-        bounds = [self._lower(dict(map(_rational, x.terms.items())), _DEPTH)]
-        for fact in self._facts:  # x is at least x - fact
-            remainder = x - fact
-            if isinstance(remainder, int):
-                bounds.append(Fraction(remainder))
-            elif len(remainder.terms) < len(x.terms) + 1:
-                bounds.append(self._lower(dict(map(_rational, remainder.terms.items())), _DEPTH))
+        terms = _polynomial(x)
+        bounds = [self._lower(terms, _DEPTH)]
+        for fact in [*self._facts, *self._facts_of(x)]:
+            for monomial, n in fact.terms.items():
+                factor = terms.get(monomial, 0) / Fraction(n) if monomial else 0
+                if factor > 0:  # x is at least x - factor * fact
+                    difference = _plus(terms, {m: -factor * k for m, k in fact.terms.items()})
+                    if len(difference) <= len(terms):
+                        bounds.append(self._lower(difference, _DEPTH))
         known = [bound for bound in bounds if bound is not None]
         return math.ceil(max(known)) if known else None
 
+    def _facts_of(self, x: Size) -> Iterator[Size]:
+        """Sizes that are 0 or more: remainders by open sizes."""
+        for variable in x.variables:
+            match variable:
+                case Quotient(numerator, Size() as denominator):
+                    least = self.at_least(denominator)
+                    if least is not None and least >= 1:
+                        remainder = numerator - denominator * Size({((variable, 1),): 1})
+                        for fact in (remainder, denominator - 1 - remainder):
+                            if isinstance(fact, Size):
+                                yield fact
+
     def _lower(self, terms: _Terms, depth: int) -> Fraction | None:
         """A lower bound of a polynomial with rational coefficients."""
-        monomial = next((m for m in terms if any(type(v) is not Name for v, _ in m)), None)
-        if monomial is None:
+        functions = [m for m in terms if any(type(v) is not Name for v, _ in m)]
+        if not functions:
             return self._at_corner(terms)
+        # first those of which both cases are known, before their parts lose their relations
+        monomial = min(
+            functions, key=lambda m: terms[m] > 0 or all(type(v) is not Positive for v, _ in m)
+        )
         if not depth:
             return None
         n = terms[monomial]
@@ -333,6 +391,13 @@ class Relations:
             least = 0.0 if last is None else _both(operator.truediv, low, last)
             return least, _both(operator.truediv, high, first)
         return None, None
+
+
+def _difference(left: Any, right: Any) -> Size | None:
+    """The difference of two sizes, unless it is a number or one of them is none."""
+    sides = _whole(left), _whole(right)
+    difference = None if None in sides else sides[0] - sides[1]  # type: ignore[operator]
+    return difference if isinstance(difference, Size) else None
 
 
 def _whole(x: Any) -> IntOrSize | None:

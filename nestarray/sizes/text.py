@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable
+import contextlib
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray.errors import ArgumentError
@@ -20,12 +21,19 @@ from nestarray.sizes.expressions import (
     Rounded,
     Size,
     Variable,
+    computed,
     larger,
     named,
     real,
     rounded,
     smaller,
 )
+from nestarray.sizes.relations import Condition, any_of, equal_answers, opposites
+
+_OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "**": ast.Pow, "//": ast.FloorDiv,
+    "%": ast.Mod,
+}  # fmt: skip
 
 
 def text_of(x: Any) -> str:
@@ -41,7 +49,7 @@ def text_of(x: Any) -> str:
     """
     if isinstance(x, Size) and x.text:
         return x.text
-    text = ast.unparse(ast.parse(_written(x).strip(), mode="eval"))
+    text = ast.unparse(tree_of(x))
     if isinstance(x, Size):
         x.text = text
     return text
@@ -50,31 +58,55 @@ def text_of(x: Any) -> str:
 Size.__str__ = Real.__str__ = text_of  # type: ignore[assignment]
 
 
-def _written(x: Any) -> str:
-    """The expression with all parentheses."""
+def tree_of(x: Any) -> ast.expr:
+    """The syntax tree of the expression."""
     if isinstance(x, Real):
-        first, *others = map(_written, x.operands)
-        if x.function.isidentifier() or "." in x.function:
-            return f"{x.function}({', '.join([first, *others])})"
-        return f"(({first}) {x.function} ({others[0]}))"
+        operands = [*map(tree_of, x.operands)]
+        return _applied(x.function, *operands)
     if not isinstance(x, Size):
-        return repr(x)
-    terms, parts = x, list[tuple[int, str]]()
+        return _applied("-", ast.Constant(-x)) if x < 0 else ast.Constant(x)
+    for variable in x.variables:
+        if isinstance(variable, Positive):
+            extreme = _extreme(x, variable)
+            if extreme is not None:
+                return extreme
+    terms, parts = x, list[tuple[int, list[ast.expr]]]()
     for variable in x.variables:
         if isinstance(variable, Quotient):
             terms, remainders = _without_remainder(terms, variable)
             parts += remainders
     terms_left = terms.terms.items() if isinstance(terms, Size) else [((), terms)] if terms else []
-    parts = [(n, _product_text(monomial)) for monomial, n in terms_left] + parts
-    text = ""
-    for n, factor in sorted(parts, key=lambda part: (part[0] < 0, not part[1])):
-        amount = str(abs(n)) if not factor else factor if abs(n) == 1 else f"{abs(n)} * {factor}"
-        text += (" - " if n < 0 else " + " if text else "") + amount
-    return text
+    parts = [(n, _factors(monomial)) for monomial, n in terms_left] + parts
+    tree: ast.expr | None = None
+    for n, factors in sorted(parts, key=lambda part: (part[0] < 0, not part[1])):
+        number = [] if factors and abs(n) == 1 else [ast.Constant(abs(n))]
+        first, *others = [*number, *factors]
+        if tree is None and n < 0:
+            first = _applied("-", first)
+        amount = functools.reduce(functools.partial(_applied, "*"), others, first)
+        tree = amount if tree is None else _applied("-" if n < 0 else "+", tree, amount)
+    assert tree is not None
+    return tree
 
 
-def _without_remainder(x: IntOrSize, variable: Quotient) -> tuple[IntOrSize, list[tuple[int, str]]]:
-    """The other terms of a size with a remainder, and (factor, text) of the remainder."""
+def _extreme(x: Size, variable: Positive) -> ast.expr | None:
+    """``max(a, b)`` of ``b + max(a - b, 0)``, and ``min(a, b)``, where that is shorter."""
+    monomial = ((variable, 1),)
+    factor = x.terms.get(monomial, 0)
+    if abs(factor) != 1:
+        return None
+    other: IntOrSize = x - factor * Size({monomial: 1})
+    sides = other, other + factor * variable.argument
+    if sum(map(_length, sides)) >= _length(other) + _length(variable.argument):
+        return None
+    function = ("min", "max")[factor > 0]
+    return _applied(function, *map(tree_of, sorted(sides, key=lambda side: isinstance(side, int))))
+
+
+def _without_remainder(
+    x: IntOrSize, variable: Quotient
+) -> tuple[IntOrSize, list[tuple[int, list[ast.expr]]]]:
+    """The other terms of a size with a remainder, and (factor, trees) of the remainder."""
     a, b = variable
     quotient = Size({((variable, 1),): 1})
     factor = x.terms.get(((variable, 1),), 0) if isinstance(x, Size) else 0
@@ -83,39 +115,47 @@ def _without_remainder(x: IntOrSize, variable: Quotient) -> tuple[IntOrSize, lis
     left = x - -factor // b * (a - b * quotient)
     if _length(left) >= _length(x):
         return x, []
-    return left, [(-factor // b, f"(({_written(a)}) % {b})")]
+    return left, [(-factor // b, [_applied("%", tree_of(a), tree_of(b))])]
 
 
 def _length(x: IntOrSize) -> int:
     return len(x.terms) if isinstance(x, Size) else int(x != 0)
 
 
-def _product_text(monomial: Monomial) -> str:
-    return " * ".join(
-        _variable_text(v) if power == 1 else f"{_variable_text(v)} ** {power}"
+def _factors(monomial: Monomial) -> list[ast.expr]:
+    return [
+        _variable(v) if power == 1 else _applied("**", _variable(v), ast.Constant(power))
         for v, power in monomial
-    )
+    ]
 
 
-def _variable_text(variable: Variable) -> str:
+def _variable(variable: Variable) -> ast.expr:
     match variable:
         case Name(text):
-            return text
+            return ast.Name(text)
         case Quotient(numerator, denominator):
-            return f"(({_written(numerator)}) // ({_written(denominator)}))"
+            return _applied("//", tree_of(numerator), tree_of(denominator))
         case Positive(argument):
-            return f"max({_written(argument)}, 0)"
+            return _applied("max", tree_of(argument), ast.Constant(0))
         case Rounded(function, argument):
-            return f"{function}({_written(argument)})"
+            return _applied(function, tree_of(argument))
+
+
+def _applied(function: str, *operands: ast.expr) -> ast.expr:
+    """An operator or a function of expressions."""
+    if function not in _OPERATORS:
+        return ast.Call(ast.parse(function, mode="eval").body, [*operands], [])
+    if len(operands) == 1:
+        return ast.UnaryOp(ast.USub(), operands[0])
+    return ast.BinOp(operands[0], _OPERATORS[function](), operands[1])
 
 
 # -- reading -------------------------------------------------------------------------------
 
-_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+_COMPARISONS: dict[type, str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
-_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
+_SIGNS = {operator: sign for sign, operator in _OPERATORS.items()}
 
 
 def parse(text: str) -> Any:
@@ -129,25 +169,61 @@ def parse(text: str) -> Any:
         >>> parse("max(n, 2) + n % 2"), parse("7 // 2")
         (Size('max(n - 2, 0) + n % 2 + 2'), 3)
     """
-    return _read(ast.parse(text, mode="eval").body)
+    return of_tree(ast.parse(text, mode="eval").body)
 
 
-def _read(node: ast.expr) -> Any:
+def parse_conditions(text: str, example: Mapping[str, int]) -> tuple[Condition, ...]:
+    """The comparisons that a condition of a file requires.
+
+    Args:
+        text: comparisons, with ``and``, ``or`` and ``not``.
+        example: sizes for which it holds. Of ``a or b`` the first that holds for them is required.
+
+    Raises:
+        ArgumentError: it is no condition on sizes.
+
+    Example:
+        >>> from nestarray.sizes import parse_conditions
+        >>> [*map(str, parse_conditions("2 <= n < 9 and not n % 2 == 1", {"n": 4}))]
+        ['2 <= n', 'n < 9', 'n % 2 != 1']
+    """
+    return _conditions(ast.parse(text, mode="eval").body, example)
+
+
+def _conditions(node: ast.expr, example: Mapping[str, int]) -> tuple[Condition, ...]:
+    match node:
+        case ast.BoolOp(ast.And(), parts):
+            return tuple([each for part in parts for each in _conditions(part, example)])
+        case ast.BoolOp(ast.Or(), parts):
+            return any_of([_conditions(part, example) for part in parts], example)
+        case ast.Compare(ast.Compare() as left, [ast.Eq() | ast.NotEq() as sign], [right]):
+            a, b = _conditions(left, example), _conditions(right, example)
+            return equal_answers(
+                a, b if isinstance(sign, ast.Eq) else opposites(b, example), example
+            )
+        case ast.Compare(left, signs, rights) if all(type(sign) in _COMPARISONS for sign in signs):
+            sides = [*map(of_tree, [left, *rights])]
+            texts = [_COMPARISONS[type(sign)] for sign in signs]
+            return tuple(map(Condition, sides, texts, sides[1:]))
+        case ast.UnaryOp(ast.Not(), operand):
+            return opposites(_conditions(operand, example), example)
+    raise ArgumentError(f"sizes: {ast.unparse(node)!r} is no condition on sizes")
+
+
+def of_tree(node: ast.expr) -> Any:
+    """The size that a syntax tree describes; see `parse`."""
     match node:
         case ast.Constant(value=int() | float() as number):
             return number
         case ast.Name(id=name):
             return named(name)
         case ast.UnaryOp(ast.USub(), operand):
-            return -_read(operand)
-        case ast.BinOp(left, op, right):
-            a, b = _read(left), _read(right)
-            if all(isinstance(x, (int, Size)) for x in (a, b)) and type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](a, b)
-            if type(op) in _SIGNS:
-                return real(_SIGNS[type(op)], a, b)
+            return -of_tree(operand)
+        case ast.BinOp(left, op, right) if type(op) in _SIGNS:
+            with contextlib.suppress(TypeError):  # a real number has no //
+                return computed(_SIGNS[type(op)], of_tree(left), of_tree(right))
         case ast.Call(function, arguments, []):
-            name, operands = ast.unparse(function), [_read(x) for x in arguments]
+            name, operands = ast.unparse(function), [of_tree(x) for x in arguments]
             if name in ("max", "min") and all(isinstance(x, (int, Size)) for x in operands):
                 first, *others = operands
                 for other in others:

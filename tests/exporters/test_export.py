@@ -21,6 +21,7 @@ import nestarray as na
 from nestarray import errors
 from nestarray.exporters import torch_files
 from nestarray.exporters.export import FORMATS, example_of
+from nestarray.sizes import parse_conditions
 from tests.exporters.rows import ROWS
 from tests.graph.networks import ConvNet
 
@@ -611,17 +612,18 @@ def test_a_file_that_differs_at_other_sizes_is_refused(
 
 @pytest.mark.parametrize(
     ("conditions", "sizes"),
-    [((), [(4,), (5,), (8,)]), (("batch % 3 == 1", "batch < 5"), [(4,)])],
+    [("0 <= batch", [(4,), (5,), (8,)]), ("batch % 3 == 1 and batch < 5", [(4,)])],
     ids=["free", "one size"],
 )
 def test_files_are_compared_at_sizes_that_the_graph_admits(
-    conditions: tuple[str, ...],
+    conditions: str,
     sizes: list[tuple[int, ...]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph, run, seen = _dynamic(), torch_files.run_torch, []
-    graph = graph.replace(sizes=dataclasses.replace(graph.sizes, conditions=conditions))
+    known = parse_conditions(conditions, graph.sizes.example)
+    graph = graph.replace(sizes=dataclasses.replace(graph.sizes, conditions=known))
 
     def noted(path: Path, example: Any) -> Any:
         seen.append(example.flat["input"].shape[:1])

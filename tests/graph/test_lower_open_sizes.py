@@ -16,7 +16,7 @@ import nestarray as na
 from nestarray.graph import sizes
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.record.abstract_recorder import AbstractRecorder
-from nestarray.sizes import parse
+from nestarray.sizes import parse, parse_conditions
 from nestarray.transforms.abstract import UndecidedSize
 from tests import models
 
@@ -250,7 +250,9 @@ def test_tensorflow_that_does_not_know_the_sizes_runs_it():
 
 @pytest.fixture
 def recorder() -> AbstractRecorder:
-    known = sizes.Sizes({"n": (0, None), "m": (2, 64)}, ("m % 2 == 0",), {"n": 3, "m": 8})
+    known = sizes.Sizes(
+        {"n": (0, None), "m": (2, 64)}, parse_conditions("m % 2 == 0", {}), {"n": 3, "m": 8}
+    )
     return AbstractRecorder("Net", known.scope())
 
 

@@ -20,6 +20,7 @@ from nestarray.sizes import (
     named,
     names_of,
     parse,
+    parse_conditions,
     real,
     rounded,
     smaller,
@@ -115,6 +116,7 @@ def test_comparisons_follow_from_conditions(seed):
 
 
 N, M = named("n"), named("m")
+A = larger(N - 3, 0)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +154,7 @@ def test_one_normal_form(one, other):
         (Condition(N - 2 * N // 3, "==", (N + 2) // 3), True),
         (Condition(N - larger(N - 3, 0), ">=", 0), True),
         (Condition(rounded("int", real("*", N, 0.3)), ">=", 0), True),
+        (Condition(A, ">=", larger(smaller(A // 2 + 1, A), 0)), True),
     ],
 )
 def test_decisions(condition, answer):
@@ -203,6 +206,87 @@ def test_sizes_of_another_process_are_equal():
     assert hash(size) == hash(parse(str(size)))
 
 
-def test_other_expressions_are_refused():
+@pytest.mark.parametrize(
+    "text", ["open('x')", "a.real", "[a]", "'a'", "(lambda: a)()", "a / 2 // 3"]
+)
+def test_other_expressions_are_refused(text):
     with pytest.raises(ArgumentError, match="no arithmetic of sizes"):
-        parse("open('file')")
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["n % 4 == 3 and n < 9", "not n == 7", "3 <= n < 7", "max(n, 3) - min(2, n) > 1",
+     "math.ceil(n / 2) != 2", "n ** 2 >= n + 2", "-n // 3 <= -2"],
+)  # fmt: skip
+def test_conditions_of_files_are_those_of_python(text):
+    conditions = parse_conditions(text, {"n": 3})
+    for n in range(1, 20):
+        values = {"n": n}
+        assert all(c.holds(values) for c in conditions) == eval(text, {"n": n, "math": math})
+
+
+def test_of_alternatives_the_one_of_the_example_is_required():
+    for text, even in (
+        ("n < 3 or n % 2 == 0", "n % 2 == 0"),
+        ("not (n >= 3 and n % 2 == 1)", "n % 2 != 1"),
+    ):
+        assert [*map(str, parse_conditions(text, {"n": 4}))] == [even]
+        assert [*map(str, parse_conditions(text, {"n": 1}))] == ["n < 3"]
+    assert [*map(str, parse_conditions("(n == 1) == (m == 1)", {"n": 4, "m": 2}))] == [
+        "n != 1",
+        "m != 1",
+    ]
+    with pytest.raises(ArgumentError, match="'n' is no condition"):
+        parse_conditions("n", {"n": 4})
+
+
+@pytest.mark.parametrize(
+    ("text", "simplified"),
+    [
+        ("6 * (n // 2) == 3 * n", "n % 2 == 0"),
+        ("3 * ((n + 1) % 2) - 3 == 0", "n % 2 == 0"),
+        ("(n + m) % 4 != 3", "(m + n) % 4 != 3"),
+        ("n % 4 == m", "n % 4 == m"),
+        ("n == 3", "n == 3"),
+    ],
+)
+def test_conditions_on_remainders_are_equal(text, simplified):
+    (condition,) = parse_conditions(text, {})
+    other = condition.on_remainder or condition
+    assert str(other) == simplified
+    for n in range(1, 20):
+        for m in range(4):
+            values = {"n": n, "m": m}
+            assert condition.holds(values) == other.holds(values)
+
+
+def test_remainders_by_open_sizes_are_smaller_than_these():
+    known = Relations({"n": (1, None), "m": (1, None)})
+    assert known.decide(-2 % N, ">=", 0)
+    assert known.decide(-2 % N, "<", N)
+    assert known.decide(M % N, "<=", M)
+    assert known.decide(M % N, "<", N - 1) is None
+    known.assume(Condition(N % 2, "==", 0))
+    assert known.decide((N + 1) // 2, "==", N // 2)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (larger(N, 4), "max(n, 4)"),
+        (smaller(N, 4), "min(n, 4)"),
+        (larger(N - 1, 0), "max(n - 1, 0)"),
+        (N + larger(N - 1, 0), "n + max(n - 1, 0)"),
+        (2 * larger(N, M), "2 * n + 2 * max(m - n, 0)"),
+        (smaller(N - 1, 2), "min(n - 1, 2)"),
+        (1 - N, "1 - n"),
+    ],
+)
+def test_text_of_minima_and_maxima(size, text):
+    assert str(size) == text
+    assert parse(text) == size
+
+
+def test_a_division_by_zero_fulfils_no_condition():
+    assert not Condition(N // M, ">=", 0).holds({"n": 4, "m": 0})

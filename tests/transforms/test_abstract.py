@@ -128,7 +128,7 @@ def test_the_example_answers_and_the_answers_are_conditions() -> None:
     scope = Scope({"n": (1, None), "m": (1, None)}, (), {"n": 4, "m": 4}, lambda: "line 3")
     x, y = (Abstract([named(name), 3], na.float32, scope) for name in "nm")
     assert str(na.add(x, y)) == "Abstract(float32[n, 3])"
-    assert {str(condition): line for condition, line in scope.conditions.items()} == {
+    assert {str(condition): condition.line for condition in scope.conditions} == {
         "n == m": "line 3"
     }
     with pytest.raises(errors.ShapeError, match="expected sizes with 3 \\* n == 5"):

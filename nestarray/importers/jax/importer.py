@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
 from nestarray import backends
 from nestarray.container.container import from_leaves
-from nestarray.errors import Refused
 from nestarray.graph.binding import argument_names
 from nestarray.importers import keras
+from nestarray.importers.jax.dimensions import DECISIONS
 from nestarray.importers.jax.equations import forget_equations
 from nestarray.importers.jax.jaxprs import Output, Traced
 from nestarray.importers.jax.models import (
@@ -22,7 +23,7 @@ from nestarray.importers.jax.models import (
 from nestarray.importers.jax.named_calls import kept_calls
 from nestarray.importers.jax.own_calls import kept_ops, noted
 from nestarray.importers.jax.selection import uses_jax
-from nestarray.importers.jax.sizes import named_axes, traced, undecided_size
+from nestarray.importers.jax.sizes import named_axes, scope_of, symbolic
 from nestarray.importers.jax.trace_errors import explained
 from nestarray.importers.jax.translation import KEY, Translation
 from nestarray.importers.protocol import Imported, Request
@@ -90,24 +91,15 @@ class JaxImporter:
 
         variables = list(program.v.leaves()), list(program.s.leaves())
 
-        def trace(shaped: list[Any]) -> Any:
-            with kept_calls():
-                return jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], KEY)
-
-        try:
-            with explained(program.name):
-                closed, conditions = traced(trace, leaves, axes)
-        except (undecided_size(), TypeError) as error:
-            if not any(axes):
-                raise
-            raise Refused(
-                f"{program.name} depends on an open size: {str(error).splitlines()[0]} Leave this "
-                "size out of dynamic=",
-                "trace_graph: dynamic",
-            ) from error
-        avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
-        jaxpr = Traced(closed, conditions, leaves, structure, inputs, axes, *output)
-        imported = Translation(program, request, jaxpr).imported(avals)
+        scope = scope_of(leaves, axes)
+        shaped = symbolic(leaves, axes, scope)
+        with DECISIONS.applied(None) if any(axes) else contextlib.nullcontext():
+            with explained(program.name, has_open_sizes=any(axes)), kept_calls():
+                closed = jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], KEY)
+            scope.close()
+            avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
+            jaxpr = Traced(closed, scope, leaves, structure, inputs, axes, *output)
+            imported = Translation(program, request, jaxpr).imported(avals)
         forget_equations()
         return imported
 

@@ -8,9 +8,10 @@ from nestarray import dtypes
 from nestarray.errors import DtypeError
 from nestarray.graph.node import Aval
 from nestarray.importers.jax import equations
+from nestarray.importers.jax.dimensions import size_of
 from nestarray.importers.jax.named_calls import NamedCall, named_call
 from nestarray.importers.jax.own_calls import OwnCall, own_call
-from nestarray.importers.jax.sizes import text_of
+from nestarray.transforms.abstract import Scope
 
 
 class Output(NamedTuple):
@@ -32,7 +33,7 @@ class Traced(NamedTuple):
 
     Attributes:
         closed: the jaxpr.
-        conditions: on open sizes.
+        scope: the relations of the open sizes.
         leaves, structure: of the arguments.
         inputs: the indices of the arrays among the leaves.
         axes: {axis: name} for each leaf.
@@ -40,7 +41,7 @@ class Traced(NamedTuple):
     """
 
     closed: Any
-    conditions: tuple[str, ...]
+    scope: Scope
     leaves: list[Any]
     structure: Any
     inputs: list[int]
@@ -82,7 +83,7 @@ def why_no_arrays(eqn: Any) -> str:
 
 def aval_of(aval: Any) -> Aval:
     """Shape and dtype; of random keys those of their words, an array uint32[2] for each."""
-    shape = tuple(map(text_of, aval.shape))
+    shape = tuple(map(size_of, aval.shape))
     if str(aval.dtype).startswith("key<"):
         _check_generator(str(aval.dtype))
         return Aval((*shape, 2), dtypes.uint32)

@@ -21,9 +21,9 @@ from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import written_arguments
+from nestarray.importers.jax.dimensions import is_symbolic
 from nestarray.importers.jax.equations import call_of
 from nestarray.importers.jax.named_calls import kept_calls
-from nestarray.importers.jax.sizes import is_symbolic
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,23 +6,25 @@ a dynamic slice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.importers.jax.sizes import undecided_size
+from nestarray.importers.jax.dimensions import size_of
+from nestarray.sizes import IntOrSize, Relations
 
 _UNCHANGED = frozenset(["convert_element_type", "broadcast_in_dim"])
 
 
 class Positions(NamedTuple):
-    """The indices start, start + step, … along one axis; each is an integer or a polynomial."""
+    """The indices start, start + step, … along one axis."""
 
-    start: Any
-    step: Any = 0
-    size: Any = 1
+    start: IntOrSize
+    step: IntOrSize = 0
+    size: IntOrSize = 1
 
 
 def positions_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> tuple[Positions, ...]:
@@ -34,9 +36,9 @@ def positions_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> tuple[Posi
     """
     if len(eqn.outvars) != 1:
         return ()
-    name, shape = eqn.primitive.name, eqn.outvars[0].aval.shape
+    name, shape = eqn.primitive.name, [*map(size_of, eqn.outvars[0].aval.shape)]
     if name == "dim_as_value":
-        return (Positions(eqn.params["dim"]),)
+        return (Positions(size_of(eqn.params["dim"])),)
     if name == "iota" and len(shape) == 1:
         return (Positions(0, 1, shape[0]),)
     if not known or not all(known):
@@ -48,7 +50,7 @@ def positions_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> tuple[Posi
     if any(len(columns) != 1 for columns in known):
         return ()
     (x, *others) = [columns[0] for columns in known]
-    if name in _UNCHANGED and np.prod(shape) == x.size:
+    if name in _UNCHANGED and math.prod(shape) == x.size:
         return (x,)
     if name == "rev":
         return (Positions(x.start + x.step * (x.size - 1), -x.step, x.size),)
@@ -77,12 +79,13 @@ def constant_positions(value: Any) -> tuple[Positions, ...]:
     return tuple(Positions(int(i)) for i in array) if array.dtype.kind in "iub" else ()
 
 
-def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> Any:
+def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]], relations: Relations) -> Any:
     """The equation of a slice with the same result; None for equations that have none.
 
     Args:
         eqn: the equation.
         known: the indices of its operands after the first, see `positions_of`.
+        relations: of the open sizes.
     """
     import jax
 
@@ -96,19 +99,21 @@ def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> Any:
         return None
     promised = jax.lax.GatherScatterMode.PROMISE_IN_BOUNDS  # other accesses move to be within
     is_within = eqn.params.get("mode") == promised
-    starts, limits, strides = [0] * x.ndim, [*x.shape], [1] * x.ndim
+    shape = [*map(size_of, x.shape)]
+    starts, limits, strides = [0] * x.ndim, [*shape], [1] * x.ndim
     for axis, at in zip(axes, columns, strict=True):
         size, step = (at.size, at.step) if at.step else (eqn.params["slice_sizes"][axis], 1)
         if type(step) is not int or step < 1:
             return None
         # of ``x[::2]`` the limit is the size of the axis, of ``x[:-1:2]`` one less
-        ends = [x.shape[axis] - i for i in range(step)]
-        ends = [end for end in ends if (end - at.start + step - 1) // step == size]
+        ends = [shape[axis] - i for i in range(step)]
+        ends = [end for end in ends if (end - at.start + step - 1) // step == size_of(size)]
         starts[axis], strides[axis] = at.start, step
-        limits[axis] = ends[0] if ends else at.start + step * (size - 1) + 1
-        if not is_within and not _is_within(at.start, limits[axis], x.shape[axis]):
+        limits[axis] = ends[0] if ends else at.start + step * (size_of(size) - 1) + 1
+        is_known = relations.decide(at.start, ">=", 0)
+        if not is_within and not (is_known and relations.decide(limits[axis], "<=", shape[axis])):
             return None
-    is_whole = not any(starts) and limits == [*x.shape] and {*strides} <= {1}
+    is_whole = starts == [0] * x.ndim and limits == shape and {*strides} <= {1}
     params = {
         "start_indices": tuple(starts),
         "limit_indices": tuple(limits),
@@ -119,14 +124,6 @@ def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> Any:
         params={} if is_whole else params,
         invars=eqn.invars[:1],
     )
-
-
-def _is_within(start: Any, limit: Any, size: Any) -> bool:
-    """Whether a slice is within an axis for all sizes."""
-    try:
-        return bool(start >= 0 and limit <= size)
-    except undecided_size():
-        return False
 
 
 def _axes(eqn: Any) -> Sequence[int]:

@@ -1,38 +1,26 @@
-"""Open sizes of JAX programs: symbolic dimensions, as ``jax.export`` has them.
+"""Open sizes of JAX programs: names of axes, sizes as nodes, equations at other sizes.
 
-A dimension of a jaxpr is a number or a polynomial of names, ``2*batch + 1``. In a graph it is an
-expression in a shape, and a call of an operator in an argument.
+In a graph a size is an expression in a shape, and a call of an operator in an argument.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nestarray import backends
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
+from nestarray.graph.record.places import user_line
 from nestarray.graph.size_nodes import written
-from nestarray.graph.sizes import Sizes, evaluate
 from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.jax.dimensions import is_symbolic, native_scope, shape_of, size_of
 from nestarray.importers.jax.equations import bind, call_of
-from nestarray.importers.jax.size_relations import (
-    completed,
-    conditions,
-    equalities,
-    in_python,
-    parsed,
-)
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
+from nestarray.sizes import Size, named, value_at
+from nestarray.transforms.abstract import Scope
 
 _NATIVE = NativeSizes(lambda x: False, "", str)
-
-
-def undecided_size() -> type[Exception]:
-    """JAX's exception for a comparison of open sizes that it cannot decide."""
-    return backends.chapter("jax", "core").undecided_size()
 
 
 def named_axes(
@@ -61,68 +49,38 @@ def named_axes(
     return [{axis: name for (at, axis), name in found.items() if at == place} for place in places]
 
 
-def symbolic(
-    leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], relations: Sequence[str] = ()
-) -> list[Any]:
-    """The leaves, with symbolic shapes where axes have names, of which JAX knows the relations."""
-    import jax
-    import jax.export
+def scope_of(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]) -> Scope:
+    """The relations of the open sizes of an example; JAX assumes that none is 0."""
+    pairs = zip(leaves, axes, strict=True)
+    example = {name: int(leaf.shape[i]) for leaf, each in pairs for i, name in each.items()}
+    return Scope(dict.fromkeys(example, (1, None)), (), example, user_line)
 
-    names = sorted({name for each in axes for name in each.values()})
-    if not names:
-        return list(leaves)
-    shape = jax.export.symbolic_shape(", ".join(names), constraints=relations)
-    dims = dict(zip(names, shape, strict=True))
+
+def symbolic(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], scope: Scope) -> list[Any]:
+    """The leaves, with symbolic shapes where axes have names."""
+    import jax
+
+    native = native_scope(scope)
+
+    def open_one(leaf: Any, names: Mapping[int, str]) -> Any:
+        sizes = [named(names[i]) if i in names else n for i, n in enumerate(leaf.shape)]
+        return jax.ShapeDtypeStruct(shape_of(sizes, native), leaf.dtype)
+
     return [
-        jax.ShapeDtypeStruct(
-            tuple([dims[each[i]] if i in each else n for i, n in enumerate(leaf.shape)]), leaf.dtype
-        )
-        if each
-        else leaf
-        for leaf, each in zip(leaves, axes, strict=True)
+        open_one(leaf, names) if names else leaf for leaf, names in zip(leaves, axes, strict=True)
     ]
 
 
-def traced(
-    trace: Callable[[list[Any]], Any], leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]
-) -> tuple[Any, tuple[str, ...]]:
-    """The result of a trace with symbolic shapes, and the conditions on sizes that it depends on.
-
-    Args:
-        trace: takes the leaves of the example, with symbolic shapes.
-        leaves, axes: see `symbolic`.
-    """
-    pairs = zip(leaves, axes, strict=True)
-    example = {name: leaf.shape[i] for leaf, each in pairs for i, name in each.items()}
-    found, relations = completed(
-        lambda known: trace(symbolic(leaves, axes, known)),
-        lambda message: conditions(message, example) or equalities(message),
-    )
-    return found, tuple(in_python(text) for text in relations if "==" not in text)
-
-
-def is_symbolic(x: Any) -> bool:
-    """Whether a dimension is a polynomial."""
-    from jax.export import is_symbolic_dim
-
-    return not isinstance(x, (int, float, str)) and is_symbolic_dim(x)
-
-
 def has_symbolic(x: Any) -> bool:
-    """Whether a parameter holds a polynomial, outside of jaxprs."""
+    """Whether a parameter holds an open size, outside of jaxprs."""
     return any(map(has_symbolic, x)) if isinstance(x, (list, tuple)) else is_symbolic(x)
-
-
-def text_of(size: Any) -> int | str:
-    """A dimension as in the shape of an `Aval`."""
-    return ast.unparse(parsed(size)) if is_symbolic(size) else int(size)
 
 
 def with_same_padding(eqn: Any) -> Mapping[str, Any]:
     """The parameters of an equation, with "SAME" for the padding of open sizes that follows from it.
 
     The backends compute this padding, or pass it to their kernels; others than JAX's cannot tell
-    that the polynomials are not negative.
+    that the sizes are not negative.
     """
     params = eqn.params
     if not has_symbolic(params.get("padding")):
@@ -150,8 +108,8 @@ def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) ->
     """
     import jax
 
-    if is_symbolic(value):
-        return evaluate(ast.unparse(parsed(value)), sizes)
+    if is_symbolic(value) or isinstance(value, Size):
+        return value_at(size_of(value), sizes)
     if isinstance(value, (list, tuple)):
         items = [concrete(item, sizes, has_rules=has_rules) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -208,33 +166,27 @@ class SizeNodes:
 
     Args:
         builder: of the graph.
-        add: takes the expression of each new node, and the node.
+        add: takes the size of each new node, and the node.
     """
 
-    def __init__(self, builder: GraphBuilder, add: Callable[[str, Node], Any]) -> None:
+    def __init__(self, builder: GraphBuilder, add: Callable[[Size, Node], Any]) -> None:
         self._builder, self._add = builder, add
         self._nodes: dict[str, Node] = {}
-        self._example: dict[str, int] = {}
 
-    def read(self, argument: Node, axes: Mapping[int, str], shape: Sequence[int]) -> None:
+    def read(self, argument: Node, axes: Mapping[int, str]) -> None:
         """Take the named sizes of an argument."""
         for axis, name in axes.items():
             if name not in self._nodes:
                 size = vocabulary.function("jax.numpy.size")
                 args = (argument, axis)
                 self._nodes[name] = self._builder.call(name, size, "jax.numpy.size", args)
-                self._example[name] = int(shape[axis])
-                self._add(name, self._nodes[name])
+                self._add(named(name), self._nodes[name])
 
     def replaced(self, value: Any) -> Any:
-        """A parameter with nodes in place of polynomials."""
+        """A parameter with nodes in place of open sizes."""
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return type(value)([self.replaced(item) for item in value])
-        if not is_symbolic(value):
+        if not is_symbolic(value) and not isinstance(value, Size):
             return value
         names = self._nodes.__getitem__
-        return written(self._builder, parsed(value), names, _functions(), self._add)
-
-    def sizes(self, conditions: tuple[str, ...]) -> Sizes:
-        """The sizes of the graph; JAX assumes that none is 0."""
-        return Sizes(dict.fromkeys(self._nodes, (1, None)), conditions, self._example)
+        return written(self._builder, size_of(value), names, _functions(), self._add)

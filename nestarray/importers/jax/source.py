@@ -11,9 +11,9 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
 from nestarray.graph.graph import Graph
-from nestarray.graph.sizes import evaluate
 from nestarray.importers.jax.sizes import bound
 from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
+from nestarray.sizes import Size
 from nestarray.transforms import jit
 
 
@@ -51,15 +51,15 @@ class Equation:
 
 
 @dataclasses.dataclass(eq=False)
-class Size:
-    """An expression of open sizes.
+class OpenSize:
+    """An open size.
 
     Attributes:
-        text: the expression.
+        size: the expression.
         sizes: of `Equation`.
     """
 
-    text: str
+    size: Size
     sizes: Mapping[str, tuple[Given, int]]
 
     @property
@@ -70,7 +70,7 @@ class Size:
     def evaluate(self, values: Mapping[Any, Any]) -> int:
         """The size, given the values of the arguments."""
         sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
-        return int(evaluate(self.text, sizes))
+        return self.size.at(sizes)
 
 
 def _is_value(x: Any) -> bool:
@@ -78,7 +78,7 @@ def _is_value(x: Any) -> bool:
     return isinstance(x, (Given, Equation, Part))
 
 
-def _sized(equation: Equation | Size) -> list[Any]:
+def _sized(equation: Equation | OpenSize) -> list[Any]:
     return [given for given, _ in equation.sizes.values()]
 
 

@@ -69,11 +69,12 @@ def _errors_of_flax() -> tuple[type[Exception], ...]:
 
 
 @contextlib.contextmanager
-def explained(name: str) -> Iterator[None]:
+def explained(name: str, *, has_open_sizes: bool = False) -> Iterator[None]:
     """Turn JAX's errors about traced values into `ConversionError`.
 
     Args:
         name: of the source.
+        has_open_sizes: whether to turn errors about symbolic dimensions too.
     """
 
     try:
@@ -85,10 +86,20 @@ def explained(name: str) -> Iterator[None]:
         if "Shapes must be 1D sequences of concrete values" in str(error):
             kinds.append("ConcretizationTypeError")
         cause = next((text for kind, text in _REMEDIES if kind in kinds), "")
-        if not cause:
-            raise
         line = _line_of(error)
         place = f"{name} ({line})" if line else name
+        is_of_size = isinstance(error, TypeError) or "InconclusiveDimensionOperation" in kinds
+        if has_open_sizes and is_of_size and not cause:
+            raise ConversionError(
+                f"trace_graph: dynamic: {place} depends on an open size: "
+                f"{str(error).splitlines()[0]} Leave this size out of dynamic="
+            ) from error
+        if not cause:
+            raise
+        if has_open_sizes and "ConcretizationTypeError" in kinds:
+            cause += (
+                "; an open size times a float is an array in JAX: for int(n * 0.5) write n // 2"
+            )
         raise ConversionError(f"trace_graph: {place} cannot be traced: {cause}") from error
 
 

@@ -17,6 +17,7 @@ from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node
+from nestarray.graph.sizes import Sizes
 from nestarray.importers.jax import calls, control_flow, random_keys
 from nestarray.importers.jax.control_flow import NO_RULES, Derivatives
 from nestarray.importers.jax.decompositions import decomposition, why_unread
@@ -47,12 +48,13 @@ from nestarray.importers.jax.positions import (
     slice_of,
 )
 from nestarray.importers.jax.sizes import SizeNodes
-from nestarray.importers.jax.source import Equation, JaxSource, Size
+from nestarray.importers.jax.source import Equation, JaxSource, OpenSize
 from nestarray.importers.jax.trace_errors import refuse_leaked
 from nestarray.importers.protocol import Request
 from nestarray.importers.translator import Translator, Value
 from nestarray.interchange.pytrees import from_pytree
 from nestarray.proof.source import Given
+from nestarray.sizes import Size
 
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value", "pure_callback")
@@ -173,7 +175,7 @@ class Translation(Translator):
         """The whole translation."""
         import jax
 
-        closed, conditions, leaves, structure, inputs, axes, output = self.traced
+        closed, scope, leaves, structure, inputs, axes, output = self.traced
         builder, program = self.builder, self.program
         env: dict[Any, Value] = {}
         variables = [("v", p, x) for p, x in program.v.flat_items()]
@@ -193,7 +195,7 @@ class Translation(Translator):
             env[var] = self.add(Given(), filled[i])
             for axis, name in axes[i].items():
                 self.sized.setdefault(name, (env[var].of, axis))
-            self.sizes.read(filled[i], axes[i], leaves[i].shape)
+            self.sizes.read(filled[i], axes[i])
         example = _builtins(jax.tree.unflatten(structure, leaves))
         builder.sign(program.signed, *_builtins(jax.tree.unflatten(structure, filled)))
         results = map(self.node, self._results(closed, env))
@@ -202,7 +204,7 @@ class Translation(Translator):
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, *example)
         fields = {"v": program.v, "s": program.s, "dropped": tuple(self.dropped)}
-        return builder.finish(nest, updates, source, self.sizes.sizes(conditions), **fields)
+        return builder.finish(nest, updates, source, Sizes.of_scope(scope), **fields)
 
     def constant(self, array: Any, held: Any = None) -> Value:
         """A variable that the function names, or a constant; see `Translator.constant`."""
@@ -214,9 +216,9 @@ class Translation(Translator):
         array = array if dtypes.is_key(array) else jnp.asarray(array)
         return super().constant(array, key_words(array))
 
-    def _add_size(self, text: str, node: Node) -> None:
+    def _add_size(self, size: Size, node: Node) -> None:
         if not self.depth:  # verify runs a loop as a whole
-            self.add(Size(text, self.sized), node)
+            self.add(OpenSize(size, self.sized), node)
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -241,7 +243,7 @@ class Translation(Translator):
         """Translate one equation; see `Translator.step`."""
         inputs = [read(x, env) for x in equation.invars]
         at = [self._positions(x) for x in inputs]
-        eqn = slice_of(equation, at[1:]) or equation
+        eqn = slice_of(equation, at[1:], self.traced.scope.relations) or equation
         values = self._values(eqn, inputs[: len(eqn.invars)])
         env.update(zip(eqn.outvars, values, strict=True))
         if values and values[0].known is None and values[0] not in self.positions:

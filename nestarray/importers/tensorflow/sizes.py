@@ -7,7 +7,6 @@ name too. The shapes of results are found by abstract evaluation
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -70,7 +69,7 @@ class OpenSizes:
         """The number, or the node that computes the size."""
         if not isinstance(size, Size):
             return int(size)
-        node = written(self._builder, ast.parse(str(size), mode="eval").body, self._of_name, {})
+        node = written(self._builder, size, self._of_name, {})
         if self.shape(size) is not None:
             self.expressions[node] = size
         return node

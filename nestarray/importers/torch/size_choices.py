@@ -8,9 +8,6 @@ the sizes with the same answer. Comparisons with 1 have two reasons:
 - The program chooses in Python, ``is_causal = length > 1 and mask is None``. The module is
   exported again with the answers of size 1. If the two programs are equal for that size, the
   choice restricts nothing; else it is a condition of the graph, with its line.
-
-Private names of torch without a public form: the bounds of expressions of sizes
-(``torch.utils._sympy.value_ranges``).
 """
 
 from __future__ import annotations
@@ -22,10 +19,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from nestarray.errors import Refused
+from nestarray.errors import ArgumentError, Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.coverage import by_schema_name
 from nestarray.importers.torch.export_errors import PACKAGE, line_of_forward
+from nestarray.importers.torch.symbols import converted
+from nestarray.sizes import Relations, named
 
 #: The modules of torch that implement operators in Python.
 _OPERATORS = (
@@ -175,19 +174,25 @@ def _is_of_symbols(filename: str) -> bool:
 def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
     import sympy
-    from torch.utils._sympy.value_ranges import bound_sympy
 
-    above = {
-        symbol: sympy.Symbol(f"{symbol}_above", integer=True, nonnegative=True) + 2
-        for symbol in relation.free_symbols - set(ones)
-    }
-    value: Any = relation.xreplace({**dict.fromkeys(ones, sympy.Integer(1)), **above})
-    if isinstance(value, sympy.core.relational.Relational):
-        left: Any = value.lhs
-        value = value.func(sympy.expand(left - value.rhs), 0)
-        bounds: Any = bound_sympy(value)  # decides minima and maxima
-        value = bounds.lower if bounds.is_singleton() else value
+    value: Any = relation.xreplace(dict.fromkeys(ones, sympy.Integer(1)))
+    parts = value.atoms(sympy.core.relational.Relational)
+    sizes = [x for x in parts if not any(side.is_Boolean or side.is_Relational for side in x.args)]
+    value = value.xreplace({each: _of_larger(each) for each in sizes})
     return bool(value) if value in (sympy.true, sympy.false) else None
+
+
+def _of_larger(comparison: Any) -> Any:
+    """The answer to a comparison for all sizes above 1; itself if it depends on them."""
+    import sympy
+
+    try:
+        (condition,) = converted(comparison, lambda symbol: named(symbol.name))
+    except ArgumentError:  # of other functions
+        return comparison
+    relations = Relations(dict.fromkeys(condition.names, (2, None)))
+    answer = relations.decide(condition.left, condition.sign, condition.right)
+    return comparison if answer is None else sympy.true if answer else sympy.false
 
 
 @functools.lru_cache(maxsize=4096)

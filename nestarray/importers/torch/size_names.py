@@ -6,18 +6,19 @@ precedence; other sizes are named after the first dimension with the size.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
-from nestarray.graph.sizes import Binding, Sizes, holds, names_in
+from nestarray.graph.sizes import Binding, Sizes
 from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
 from nestarray.importers.torch.places import origin
-from nestarray.sizes import IntOrSize, parse
+from nestarray.importers.torch.symbols import converted
+from nestarray.sizes import Condition, IntOrSize, named
 
 
 class SizeNames:
@@ -96,18 +97,15 @@ class SizeNames:
         """
         if isinstance(size, int):
             return size
-        return parse(self._written(size.node.expr.xreplace(self._numbers)))
+        return self._converted(size.node.expr.xreplace(self._numbers), {})
 
-    def _written(self, expression: Any) -> str:
-        import sympy
-        from torch.utils._sympy.printers import PythonPrinter
-
-        new = {
-            symbol: sympy.Symbol(self._names.get(symbol, symbol.name), integer=True)
-            for symbol in expression.free_symbols
-        }
-        text = PythonPrinter().doprint(expression.xreplace(new))
-        return _tidy(text.replace("torch.sym_float", ""))  # products with floats are floats
+    def _converted(self, expression: Any, example: Mapping[str, int]) -> Any:
+        """A number, a Size or a Real; of a condition the comparisons that it requires."""
+        return converted(
+            expression,
+            lambda symbol: named(self._names.get(symbol, symbol.name)),
+            example,
+        )
 
     def sizes(self, program: Any) -> Sizes:
         """The names of an exported program with their ranges, and its conditions."""
@@ -118,28 +116,27 @@ class SizeNames:
             if symbol in self._names:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
-        conditions = dict(self._conditions(program))
-        lines = {text: line for text, line in conditions.items() if line}
-        return Sizes(ranges, tuple(conditions), self._example(self._dynamic), lines)
+        example = self._example(self._dynamic)
+        conditions = (each.on_remainder or each for each in self._conditions(program, example))
+        return Sizes(ranges, tuple(dict.fromkeys(conditions)), example)
 
     def refused(self, sizes: Sizes) -> set[str]:
         """The names whose sizes in the caller's example a graph does not accept."""
         values = self._example(self._dynamic.example)
         refused = {name for name, size in values.items() if not _is_in(size, sizes.ranges[name])}
-        for text in sizes.conditions:
-            refused |= set() if holds(text, values) else names_in(text)
+        for condition in sizes.conditions:
+            refused |= set() if condition.holds(values) else condition.names
         return refused
 
     def refusal(self, sizes: Sizes) -> ConversionError:
         """The error about an example that its graph does not accept."""
         values = self._example(self._dynamic.example)
-        text = next(text for text in sizes.conditions if not holds(text, values))
-        line = sizes.lines.get(text)
-        given = ", ".join(f"{name} = {values[name]}" for name in sorted(names_in(text)))
+        condition = next(each for each in sizes.conditions if not each.holds(values))
+        numbers = ", ".join(f"{name} = {values[name]}" for name in sorted(condition.names))
         return ConversionError(
-            f"trace_graph: dynamic: the example has {given}, and the open program needs {text}"
-            f"{f': {line}' if line else ''}. Leave the size out of dynamic=, or trace with a larger "
-            "example"
+            f"trace_graph: dynamic: the example has {numbers}, and the open program needs {condition}"
+            f"{f': {condition.line}' if condition.line else ''}. Leave the size out of dynamic=, or "
+            "trace with a larger example"
         )
 
     def _example(self, dynamic: Dynamic) -> dict[str, int]:
@@ -154,29 +151,30 @@ class SizeNames:
         found.finish()
         return found.values
 
-    def _conditions(self, program: Any) -> Iterator[tuple[str, str]]:
-        """The code's conditions on sizes that equal names do not imply, and their lines.
+    def _conditions(self, program: Any, example: Mapping[str, int]) -> Iterator[Condition]:
+        """The code's conditions on sizes that equal names do not imply, with their lines.
 
         A range may have other reasons.
         """
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
-                yield from (
-                    (f"{self.size(size)} != 1", origin(node).line) for size in _squeezed(node)
-                )
+                for size in _squeezed(node):
+                    yield Condition(self.size(size), "!=", 1, origin(node).line)
         env = _shape_env(program)
         if env is None:
             return
+        relations = []
         for guard in env.guards:
             relation = _simplified(env, guard.expr)
             if not getattr(relation, "free_symbols", None):
                 continue
             if not chooses_strides(guard, relation):
-                text = self._written(relation)
-                if names_in(text):
-                    yield text, _line_of(guard)
-        for relation, line in self._dynamic.choices.items():
-            yield self._written(env.replace(relation)), line
+                relations.append((relation, _line_of(guard)))
+        relations += [(env.replace(each), line) for each, line in self._dynamic.choices.items()]
+        for relation, line in relations:
+            for condition in self._converted(relation, example):
+                if condition.names:
+                    yield replace(condition, line=line)
 
 
 def _simplified(env: Any, expression: Any) -> Any:
@@ -254,8 +252,3 @@ def _unused(name: str, taken: Any) -> str:
     while unique in taken:
         unique, number = f"{name}_{number}", number + 1
     return unique
-
-
-def _tidy(text: str) -> str:
-    """An expression without needless parentheses."""
-    return ast.unparse(ast.parse(text, mode="eval"))

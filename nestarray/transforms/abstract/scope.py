@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nestarray.errors import ConversionError, ShapeError
@@ -24,7 +25,7 @@ class Scope:
             becomes no condition.
 
     Attributes:
-        conditions: the comparisons that the example answered → the line that asks.
+        conditions: the comparisons that the example answered, with the lines that ask.
     """
 
     def __init__(
@@ -38,12 +39,16 @@ class Scope:
         for condition in conditions:
             self.relations.assume(condition)
         self.example, self._line = example or {}, line
-        self.conditions: dict[Condition, str] = {}
+        self.conditions: list[Condition] = []
 
     @property
     def makes_conditions(self) -> bool:
         """Whether a comparison that the example answers becomes a condition."""
         return self._line is not None
+
+    def close(self) -> None:
+        """End the program: what is asked from now on becomes no condition."""
+        self._line = None
 
     def maker(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Any:
         """How a program that is recorded computes a size; None if none is recorded."""
@@ -82,8 +87,10 @@ class Scope:
 
     def _assume(self, condition: Condition) -> None:
         if self._line is not None:
+            condition = condition.on_remainder or condition
             self.relations.assume(condition)
-            self.conditions[condition] = self._line()
+            if condition not in self.conditions:
+                self.conditions.append(replace(condition, line=self._line()))
 
     def larger(self, a: IntOrSize, b: IntOrSize) -> IntOrSize:
         """``max(a, b)``, one of both where it is known which."""

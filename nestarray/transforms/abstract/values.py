@@ -35,7 +35,8 @@ class OpenNumber:
         return str(self.expression)
 
     def _needs_value(self, *_: Any, **__: Any) -> NoReturn:
-        raise UndecidedSize(f"the code needs the value of the size {self}")
+        advice = "" if isinstance(self.expression, Size) else "; math.floor(x) and n // 2 stay open"
+        raise UndecidedSize(f"the code needs the value of the size {self}{advice}")
 
     def __hash__(self) -> int:
         return hash(self.expression)

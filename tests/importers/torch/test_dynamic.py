@@ -13,6 +13,7 @@ from torch.export import Dim
 import nestarray as na
 from nestarray import errors
 from nestarray.graph import sizes
+from nestarray.sizes import Condition, named
 from tests import models
 from tests.graph.agreement import host
 
@@ -194,7 +195,9 @@ def test_the_program_computes_with_sizes_as_python_does(graph):
     assert [str(node.aval) for node in graph.inputs] == [
         "float32[batch, length, 3]", "float32[batch, length]",
     ]  # fmt: skip
-    assert graph.sizes == sizes.Sizes({"batch": (0, None), "length": (5, None)}, ("length > 4",))
+    assert graph.sizes == sizes.Sizes(
+        {"batch": (0, None), "length": (5, None)}, (Condition(named("length"), ">", 4),)
+    )
     namespace: dict = {}
     exec(text, namespace)
     x, extra = _tagged(3, 7)
@@ -305,7 +308,7 @@ _ONE_ROW = (
 def test_a_choice_by_a_size_is_a_condition_of_the_graph():
     dynamic = {"x": {0: "batch"}}
     graph = na.trace_graph(OfOneRow(), torch.ones(4, 3), dynamic=dynamic)
-    assert graph.sizes.conditions == ("batch != 1",)
+    assert [*map(str, graph.sizes.conditions)] == ["batch != 1"]
     assert graph(torch.ones(7, 3)).shape == (7, 3)
     assert _message(errors.ShapeError, lambda: graph(torch.ones(1, 3))) == (
         "OfOneRow: got batch = 1, but the model was traced for sizes with batch != 1, on which its "
@@ -332,7 +335,7 @@ class Squeezed(nn.Module):
 
 def test_a_rank_that_depends_on_a_size_is_a_condition_too():
     graph = na.trace_graph(Squeezed(), torch.ones(4, 3), dynamic={"x": {0: "batch"}})
-    assert graph.sizes.conditions == ("batch != 1",)
+    assert [*map(str, graph.sizes.conditions)] == ["batch != 1"]
 
 
 def test_an_example_of_one_whose_rank_depends_on_it_is_refused():
@@ -467,10 +470,10 @@ class Gated(nn.Module):
 
 def test_a_choice_that_one_changes_stays_a_condition():
     graph = na.trace_graph(Gated(), torch.ones(4, 3), dynamic={"x": {0: "batch"}})
-    assert graph.sizes.conditions == ("batch > 1",)
+    assert [*map(str, graph.sizes.conditions)] == ["batch > 1"]
     pair = {"x": {0: "rows"}, "y": {0: "lines"}}
     graph = na.trace_graph(OneOfTwo(), torch.ones(3), torch.ones(4), dynamic=pair)
-    with pytest.raises(errors.ShapeError, match=r"got lines = 2, rows = 1, but"):
+    with pytest.raises(errors.ShapeError, match=r"got rows = 1, but .* with rows != 1"):
         graph(torch.ones(1), torch.ones(2))
 
 
@@ -617,26 +620,7 @@ def test_two_names_for_one_size():
     )
 
 
-# -- expressions -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["2*a + 1", "-a // 3", "a % 4 == 3 and a < 9", "max(a, 3) - min(2, a)", "math.ceil(a / 2)",
-     "1 if a > 3 else 0", "not a == 7", "3 <= a < 7", "a ** 2"],
-)  # fmt: skip
-@pytest.mark.parametrize("a", [1, 4, 7])
-def test_expressions_are_those_of_python(text, a):
-    import math
-
-    assert sizes.evaluate(text, {"a": a}) == eval(text, {"a": a, "math": math})
-    assert sizes.names_in(text) == {"a"}
-
-
-@pytest.mark.parametrize("text", ["open('x')", "a.real", "[a]", "b", "'a'", "(lambda: a)()"])
-def test_nothing_but_arithmetic_is_evaluated(text):
-    with pytest.raises(errors.ArgumentError, match="is no arithmetic of sizes"):
-        sizes.evaluate(text, {"a": 3})
+# -- numbers of elements ------------------------------------------------------------------
 
 
 class Part(nn.Module):

@@ -39,7 +39,8 @@ def examples(graph: Graph) -> list[Example]:
     choices = sizes.choices(COUNT)
     if sizes.example and len(choices) < COUNT:
         raise ConversionError(
-            "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
+            "eject: too few sizes fit the conditions of the graph: "
+            + ", ".join(map(str, sizes.conditions))
         )
     samples = [example_of(graph, choice) for choice in choices]
     if graph.sized_by_values is None:
