@@ -122,7 +122,7 @@ ALONE = {
         "of one program: module.graph",
     ),
     "compile": "na.jit compiles functions of modules",
-    **dict.fromkeys(("load", "save"), "files of one behaviour: module.graph"),
+    **dict.fromkeys(("load", "parse", "save"), "files and texts of one behaviour: module.graph"),
     **dict.fromkeys(
         ("children", "forward", "init", "key_for", "named_modules", "states", "summary",
          "update_state", "variables"),
