@@ -180,7 +180,7 @@ def parse_conditions(text: str, example: Mapping[str, int]) -> tuple[Condition, 
         example: sizes for which it holds. Of ``a or b`` the first that holds for them is required.
 
     Raises:
-        ArgumentError: it is no condition on sizes.
+        ArgumentError: it does not compare sizes.
 
     Example:
         >>> from nestarray.sizes import parse_conditions

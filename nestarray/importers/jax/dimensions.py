@@ -1,8 +1,8 @@
 """Symbolic dimensions of JAX, as `nestarray.sizes` decides them.
 
-A dimension of a traced shape is a number or one of JAX's expressions, ``2*batch + 1``. During a
-trace, comparisons of dimensions are those of the Size that they are, in our `Scope`. JAX has no
-interface for this: `DECISIONS` replaces private names.
+A dimension of a traced shape is a number or an expression of JAX, ``2*batch + 1``. During a trace,
+dimensions are compared as Sizes, by a `Scope`. JAX has no interface for this: `DECISIONS` replaces
+private names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def native_scope(scope: Scope, constraints: Iterable[str] = ()) -> Any:
 
     Args:
         scope: of the program.
-        constraints: in words of JAX, which an exported program checks.
+        constraints: in JAX's syntax, which an exported program checks.
     """
     import jax.export
 
@@ -60,7 +60,7 @@ def shape_of(sizes: Iterable[IntOrSize], native: Any) -> tuple[Any, ...]:
 
 
 def text_of(size: Any) -> str:
-    """A size in words of JAX, which has functions for // and %, and ^ for powers."""
+    """A size in JAX's syntax, which has functions for // and %, and ^ for powers."""
     return ast.unparse(_Functions().visit(tree_of(size))).replace(" ** ", "^")
 
 
@@ -123,8 +123,8 @@ def _equality(trace: Any, original: Callable[..., bool]) -> Callable[..., bool]:
     def is_equal(dimension: Any, other: Any) -> bool:
         """Whether a dimension is another one or a number.
 
-        JAX itself has the answer False where it is undecided, as it compares keys of caches. But
-        sizes with a bounded difference are equal if those of the example are, and a remainder is 0.
+        For JAX itself, which compares keys of caches, undecided ones are unequal. But sizes with a
+        bounded difference, and a remainder and a number, are equal if the example's sizes are.
         """
         answer, scope = original(dimension, other), _scope_of(dimension)
         is_known = isinstance(other, int) or (scope is not None and _scope_of(other) is scope)

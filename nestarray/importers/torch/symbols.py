@@ -1,4 +1,4 @@
-"""torch's expressions of symbols, which are those of sympy, as sizes."""
+"""torch's expressions of symbols, in sympy, as sizes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def converted(
         example: sizes for which a condition holds.
 
     Raises:
-        ArgumentError: it is no arithmetic of sizes.
+        ArgumentError: it has a function that sizes lack.
 
     Example:
         >>> import sympy
