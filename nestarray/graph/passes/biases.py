@@ -11,15 +11,14 @@ from nestarray.graph.passes.rewriting import (
     any_layout,
     arguments_of,
     count_uses,
-    has,
     is_op,
     op_name,
     place_of,
     rewrite,
 )
-from nestarray.graph.passes.transposes import order_of, permuted
+from nestarray.graph.passes.view_calls import chains, permuted
+from nestarray.graph.passes.views import View, order_of
 from nestarray.sizes import IntOrSize
-from nestarray.traits import Trait
 
 
 def fuse_biases(graph: Graph) -> Graph:
@@ -113,11 +112,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     shape = [1] * (len(wanted) - len(x.aval.shape)) + [*x.aval.shape]
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
         return None
-    found: Any = x
-    while has(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
-        found = found.args[0]
-    return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
-
-
-def _is_vector(node: Node, size: IntOrSize) -> bool:
-    return node.aval is not None and node.aval.shape == (size,)
+    for vector, view, _ in chains(x):
+        if view.base == (wanted[axis],) and view == View.whole(view.base).reshaped(x.aval.shape):
+            return vector
+    return None
