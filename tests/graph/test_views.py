@@ -1,4 +1,4 @@
-"""Views: the normal form is exact and unique, and its calls are as few as those of the chain."""
+"""Views: the normal form is exact and unique, and has at most as many calls as the chain."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class View:
 
     @property
     def is_transpose(self) -> bool:
-        """Whether the axes of the result are those of the array, in any order."""
+        """Whether the result has the axes of the array, in any order."""
         return sorted(map(str, self.axes)) == sorted(map(str, View.whole(self.base).axes))
 
     def has_whole(self, axis: int) -> bool:
@@ -109,7 +109,7 @@ class View:
         return size_of(self.along(axis)) == self.base[axis]
 
     def along(self, axis: int) -> Factors:
-        """The factors along an axis of the array, those of the largest strides first."""
+        """The factors along an axis of the array, by decreasing strides."""
         factors = [x for each in self.axes for x in each if x.axis == axis]
         return tuple(sorted(factors, key=_by_stride))
 
