@@ -17,7 +17,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.rewriting import any_layout
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.views import order_of
 from nestarray.graph.precision import NARROW, calls_in
 
 #: Functions of frontends that transpose.

@@ -11,14 +11,13 @@ import dataclasses
 import itertools
 import math
 import operator
-import zlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from nestarray import backends
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.sizes import Condition, IntOrSize, Size, names_of, value_at
+from nestarray.sizes import Condition, IntOrSize, Size
 from nestarray.transforms.abstract import Scope
 
 #: The largest change of a size that `Sizes.choices` tries.
@@ -242,25 +241,6 @@ def check_name(name: str, where: str) -> None:
         raise ArgumentError(
             f"{where}: got the name {name!r}, expected one that is a Python name, such as 'batch'"
         )
-
-
-def generic_size(size: IntOrSize) -> int:
-    """A number for a size, such that equal numbers mean equal expressions.
-
-    Each name has a different large number, so different expressions rarely give equal numbers,
-    and none gives 0 or 1.
-
-    Example:
-        >>> from nestarray.graph.sizes import generic_size
-        >>> from nestarray.sizes import named
-        >>> generic_size(named("batch")) == generic_size(named("length")), generic_size(3)
-        (False, 3)
-    """
-    return value_at(size, {name: _generic(name) for name in names_of(size)})
-
-
-def _generic(name: str) -> int:
-    return (1 << 20) + zlib.crc32(name.encode())
 
 
 @cached_constant

@@ -307,6 +307,12 @@ def test_the_image_that_is_returned_is_transposed_back() -> None:
         (lambda x: na.swapaxes(na.swapaxes(x, 1, 2) + na.ones((4, 1), like=x), 1, 2), 0),
         (lambda x: na.swapaxes(na.swapaxes(x, 0, 2) + na.ones((4, 3, 2), like=x), 0, 2), 1),
         (lambda x: na.vector_norm(na.swapaxes(x, 1, 2), axis=1), 0),
+        (lambda x: na.swapaxes(na.pad(na.swapaxes(x, 0, 2), ((0, 0), (1, 2), (0, 0))), 0, 2), 0),
+        (lambda x: na.swapaxes(na.reshape(na.permute_dims(x, (2, 0, 1)), (2, 2, 6)), 1, 2), 1),
+        (lambda x: na.permute_dims(na.reshape(na.permute_dims(x, (2, 0, 1)), (4, 6)), (1, 0)), 0),
+        (lambda x: na.permute_dims(na.interpolate(na.permute_dims(x[None], (0, 3, 1, 2)),
+                                                  scale_factor=2), (0, 2, 3, 1)), 0),
+        (lambda x: na.adaptive_max_pool2d(na.permute_dims(x[None], (0, 3, 1, 2)), output_size=1), 0),
         # calls of these stay: they compute by places, which a transpose changes
         (lambda x: na.swapaxes(na.prelu(na.swapaxes(x, 1, 2), na.arange(4.0)), 1, 2), 2),
         (lambda x: na.swapaxes(na.rrelu(na.swapaxes(x, 1, 2), na.random.key(0)), 1, 2), 2),

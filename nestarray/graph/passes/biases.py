@@ -11,14 +11,13 @@ from nestarray.graph.passes.rewriting import (
     Writer,
     any_layout,
     arguments_of,
-    has,
     is_op,
     op_name,
     rewrite,
 )
-from nestarray.graph.passes.transposes import order_of, permuted
+from nestarray.graph.passes.view_calls import chains, permuted
+from nestarray.graph.passes.views import View, order_of
 from nestarray.sizes import IntOrSize
-from nestarray.traits import Trait
 
 
 def fuse_biases(graph: Graph) -> Graph:
@@ -133,11 +132,10 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     shape = [1] * (rank - len(x.aval.shape)) + [*x.aval.shape]
     if shape != column or x.aval.dtype is not layer.aval.dtype:
         return None
-    vector: Any = x
-    while has(vector, Trait.RESHAPE) and isinstance(vector.args[0], Node):
-        vector = vector.args[0]
-    is_vector = lambda node: node.aval is not None and node.aval.shape == (channels,)  # noqa: E731
-    return next(filter(is_vector, (vector, x)), None)
+    for vector, view, _ in chains(x):
+        if view.base == (channels,) and view == View.whole(view.base).reshaped(x.aval.shape):
+            return vector
+    return None
 
 
 CONVOLUTIONS = (Rule(_biased_convolution, _with_bias),)

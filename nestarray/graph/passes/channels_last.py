@@ -9,7 +9,8 @@ from typing import Any
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, any_layout, arguments_of, op_name, rewrite
-from nestarray.graph.passes.transposes import cancel_transposes, permuted
+from nestarray.graph.passes.transposes import cancel_transposes
+from nestarray.graph.passes.view_calls import permuted
 
 
 def channels_last(graph: Graph) -> Graph:

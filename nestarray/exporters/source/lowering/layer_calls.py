@@ -36,7 +36,7 @@ from nestarray.exporters.source.recording.forms.layers import (
     padded_as_same,
 )
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.dead_code import remove_dead_code
@@ -52,7 +52,9 @@ from nestarray.graph.passes.rewriting import (
     place_of,
     rewrite,
 )
-from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted, reshaped
+from nestarray.graph.passes.transposes import cancel_transposes
+from nestarray.graph.passes.view_calls import chains, emit, permuted, reshaped
+from nestarray.graph.passes.views import View, order_of
 from nestarray.numerics import windows
 from nestarray.traits import Trait
 
@@ -186,13 +188,9 @@ def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) 
 
 def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
     """Whether an operand is a variable of several axes that nothing else reads, perhaps in another layout."""
-    while isinstance(x, Node) and _is_layout(x) and is_single(x):
+    while isinstance(x, Node) and (view := View.of(x)) and view.is_bijective and is_single(x):
         x = x.args[0]
     return is_variable(x) and is_single(x) and _rank(x) > 1
-
-
-def _is_layout(node: Node) -> bool:
-    return has(node, Trait.RESHAPE) or order_of(node) is not None
 
 
 def _rank(x: Any) -> int:
@@ -345,82 +343,29 @@ def _pool(writer: Writer, node: Node) -> Node | None:
 
 
 def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
-    """The sum of a layer's result and a variable as the layer with a bias."""
-    if not is_op(node, "add") or node.aval is None:
+    """The sum of a layer's result, perhaps a view of it, and a variable as the layer with a bias."""
+    if not is_op(node, "add") or node.aval is None or not all(map(_rank, node.args)):
         return None
     for value, bias in (node.args, node.args[::-1]):
-        moves, layer = [], value
-        while isinstance(layer, Node) and is_op(layer, "permute_dims", "reshape", "squeeze"):
-            moves.append(layer)
-            layer = layer.args[0]
+        layer, view, count = next(chains(value))
         is_conv = any_layout(op_name(layer)) == "conv" and not is_op(layer, "conv")
-        is_layer = is_conv or is_op(layer, "linear")
-        if not is_layer or not _vector(bias) or arguments_of(layer)["bias"] is not None:
+        if not (is_conv or is_op(layer, "linear")) or arguments_of(layer)["bias"] is not None:
             continue
-        if len(moves) > 1 or not all(map(is_single, [layer, *moves])):
-            continue
-        vector = _channels(writer, layer, moves, bias, node)
-        if vector is None:
-            continue
-        made = dataclasses.replace(
-            layer, args=(*layer.args[:2], vector), name=writer.name(layer.name)
-        )
-        made = dataclasses.replace(made, name=made.name if moves else node.name)
-        writer.calls.append(made)
-        for move in moves:
-            made = dataclasses.replace(move, args=(made, *move.args[1:]), name=node.name)
-            writer.calls.append(made)
-        return made
+        channel = 1 if is_conv else len(view.base) - 1
+        axes = zip(reversed(view.axes), reversed(bias.aval.shape), strict=False)
+        along = [x for axis, n in axes if n != 1 for x in reversed(axis)][::-1]
+        is_single_view = is_single(layer)
+        while is_single_view and value is not layer:
+            is_single_view, value = is_single(value), value.args[0]
+        is_vector = is_variable(bias.args[0] if has(bias, Trait.RESHAPE) else bias)
+        is_along = view.has_whole(channel) and tuple(along) == view.along(channel)
+        if is_single_view and is_vector and is_along and node.aval.shape == view.shape:
+            vector = reshaped(writer, bias, (view.base[channel],), node)
+            name = writer.name(layer.name) if count else node.name
+            new = dataclasses.replace(layer, args=(*layer.args[:2], vector), name=name)
+            writer.calls.append(new)
+            return emit(writer, new, view, node, node.name, most=count)
     return None
-
-
-def _vector(x: Any) -> bool:
-    """Whether an operand is a variable, perhaps reshaped."""
-    return is_variable(x.args[0] if has(x, Trait.RESHAPE) else x)
-
-
-def _channels(
-    writer: Writer, layer: Node, moves: list[Node], bias: Node, node: Node
-) -> Node | None:
-    """A bias as a vector of the channels of a layer; None if it is added along other axes."""
-    assert layer.aval is not None
-    assert bias.aval is not None
-    shape = layer.aval.shape
-    channel = len(shape) - 1 if is_op(layer, "linear") else 1
-    count = shape[channel]
-    if (
-        not isinstance(count, int)
-        or math.prod(n for n in bias.aval.shape if isinstance(n, int)) != count
-    ):
-        return None
-    assert node.aval is not None
-    rank = len(node.aval.shape)
-    along = {rank - len(bias.aval.shape) + i for i, n in enumerate(bias.aval.shape) if n != 1}
-    if moves and is_op(moves[0], "permute_dims"):
-        expected = {moves[0].args[1].index(channel)}
-    elif moves and shape[:1] == (1,) and node.aval.shape == shape[1:]:
-        expected = {channel - 1}
-    elif moves:  # the channels become the last axes
-        batch = shape[:channel]
-        is_split = channel == len(shape) - 1 and node.aval.shape[: len(batch)] == batch
-        expected = set(range(len(batch), rank)) if is_split else {-1}
-    else:
-        expected = {channel}
-    if along <= expected and (along or count == 1):
-        return reshaped(writer, bias, (count,), node)
-    return None
-
-
-def _settings(node: Node) -> str:
-    """The layout that a call gives an array."""
-    return f"{node.target_name}{node.args[1:]}{node.kwargs}"
-
-
-def _moves_one(node: Node, x: Node) -> bool:
-    """Whether a reshape is a transpose of an array with axes of length 1."""
-    if not is_op(node, "reshape") or node.aval is None or x.aval is None:
-        return False
-    return sorted(map(str, node.aval.shape)) == sorted(map(str, x.aval.shape))
 
 
 def _stored(graph: Graph, weight: str, *, reshapes: bool = False) -> Rule:
@@ -432,24 +377,22 @@ def _stored(graph: Graph, weight: str, *, reshapes: bool = False) -> Rule:
         reshapes: whether reshaped ones are too.
     """
     uses = count_uses(graph)
-    layouts = [n for n in graph.calls if _is_layout(n) and isinstance(n.args[0], Node)]
-    moves = Counter((place_of(n.args[0]), _settings(n)) for n in layouts)
+    moves = Counter((place_of(n.args[0]), View.of(n)) for n in graph.calls if View.of(n))
     stored: dict[Node, Node] = {}
 
     def rule(writer: Writer, node: Node) -> Node | None:
-        given = list(iter_nodes((node.args, node.kwargs)))
-        if len(given) != 1 or not is_variable(given[0]):
+        view = View.of(node)
+        variable: Any = next(iter(node.args), None)
+        if view is None or not view.is_bijective or not is_variable(variable):
             return None
-        (variable,) = given
-        is_reshaped = reshapes and has(node, Trait.RESHAPE)
-        if order_of(node) is None and not is_reshaped and not _moves_one(node, variable):
+        if not reshapes and not view.is_transpose:
             return None
         if variable in stored:
             return stored[variable]
         place = place_of(variable)
         value = known_value(writer, node, ("v", "s"))
         is_written = variable.path in graph.state_updates
-        if value is None or is_written or uses[place] != max(1, moves[place, _settings(node)]):
+        if value is None or is_written or uses[place] != max(1, moves[place, view]):
             return None
         del writer.values[variable.source][variable.path]
         path = re.sub(r"\bweight$", weight, variable.path)

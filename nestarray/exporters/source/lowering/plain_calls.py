@@ -15,10 +15,11 @@ from nestarray.graph.passes.rewriting import (
     has,
     is_arithmetic,
     is_op,
-    op_name,
     rewrite,
 )
-from nestarray.graph.passes.transposes import order_of, permuted, reshaped
+from nestarray.graph.passes.transposes import cancel_transposes
+from nestarray.graph.passes.view_calls import chains, emit, permuted, reshaped
+from nestarray.sizes import Size
 from nestarray.traits import Trait
 
 #: Activation of JAX that has another derivative at 0, or takes arrays for its setting → op, setting.
@@ -33,14 +34,19 @@ def with_plain_calls(graph: Graph) -> Graph:
     new = rewrite(graph, plain, in_bodies=True)
     while new.calls != graph.calls:  # a call that changes may cancel with the next one
         graph, new = new, rewrite(new, plain, in_bodies=True)
-    return new
+    moved = cancel_transposes(new)
+    return moved if len(moved.calls) < len(new.calls) else new
 
 
 def plain(writer: Writer, node: Node) -> Node | None:
-    """A call without transposes, reshapes and broadcasts that cancel."""
-    found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
-    if found is not None or node.aval is None:
-        return found
+    """A call without views and broadcasts that cancel."""
+    short = _short(writer, node)
+    if short is not None or node.aval is None:
+        return short
+    if is_op(node, "reshape") and any(isinstance(n, Size) for n in node.aval.shape):
+        x = node.args[0]
+        is_wide = x.aval.shape == tuple([n for n in node.aval.shape if n != 1])
+        return reshaped(writer, x, node.aval.shape, node, node.name) if is_wide else None
     if is_arithmetic(node) and len(node.args) == 2:
         first = _without_broadcast(*node.args, node.aval)
         second = _without_broadcast(node.args[1], first, node.aval)
@@ -74,37 +80,17 @@ def plain_activation(writer: Writer, node: Node) -> Node | None:
 
 
 def plain_access(writer: Writer, node: Node) -> Node | None:
-    """Slices of slices, along other axes, as one access; a write into the one row of an array as this row."""
+    """An access of an access as one; a write into the one row of an array as this row."""
     if node.aval is None or not is_op(node, "getitem", "setitem"):
         return None
     x, index, *values = node.args
-    settings: dict[str, Any] = {"like": node, "aval": node.aval, "name": node.name}
-    if values:
-        row = Aval(node.aval.shape[1:], node.aval.dtype)
-        is_single = node.aval.shape[:1] == (1,) and getattr(values[0], "aval", None) == row
-        is_row = [*map(type, index if isinstance(index, tuple) else (index,))] == [int]
-        return writer.call("expand_dims", *values, 0, **settings) if is_single and is_row else None
-    slices = [_slices(x), _slices(node)] if is_op(x, "getitem") else [None]
-    if None in slices:
+    if not values:
+        return _short(writer, node) if is_op(x, "getitem") else None
+    row = Aval(node.aval.shape[1:], node.aval.dtype)
+    is_single = node.aval.shape[:1] == (1,) and getattr(values[0], "aval", None) == row
+    if not is_single or [*map(type, index if isinstance(index, tuple) else (index,))] != [int]:
         return None
-    joined = [b if a == slice(None) else a for a, b in zip(*slices, strict=True)]
-    if any(slice(None) not in pair for pair in zip(*slices, strict=True)):
-        return None
-    return writer.call("getitem", x.args[0], tuple(joined), **settings)
-
-
-def _slices(node: Node) -> list[slice] | None:
-    """The slice along each axis of an access, ``slice(None)`` for whole ones; None if it has other items."""
-    x, index = node.args
-    items = [*index] if isinstance(index, tuple) else [index]
-    rank = len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
-    if Ellipsis not in items:
-        items.append(Ellipsis)
-    at, missing = items.index(Ellipsis), rank + 1 - len(items)
-    items[at : at + 1] = [slice(None)] * missing
-    whole = (slice(None, None, 1), slice(0, None), slice(0, None, 1))
-    is_sliced = all(isinstance(item, slice) for item in items)
-    return [slice(None) if x in whole else x for x in items] if is_sliced else None
+    return writer.call("expand_dims", *values, 0, like=node, aval=node.aval, name=node.name)
 
 
 def plain_mask(writer: Writer, node: Node) -> Node | None:
@@ -141,83 +127,21 @@ def _replaced(
     return new
 
 
-def _layout(writer: Writer, node: Node) -> Node | None:
-    """A transpose of a transpose, or a reshape of a reshape, as one; none for the identity."""
-    if node.aval is None or not node.args or not isinstance(node.args[0], Node):
-        return None
-    x = node.args[0]
-    order = order_of(node)
-    if order is not None:
-        inner = order_of(x)
-        if inner is not None:
-            x, order = x.args[0], tuple(inner[i] for i in order)
-        if order == tuple(range(len(order))):
-            return x
-        if inner is None:
-            return _without_units(writer, node, x, order)
-        aval, name = node.aval, node.name
-        return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
-    if not has(node, Trait.RESHAPE):
-        return None
-    while has(x, Trait.RESHAPE) and isinstance(x.args[0], Node):
+def _short(writer: Writer, node: Node) -> Node | None:
+    """Views of views as one call; none for the array itself."""
+    x: Any = node
+    while has(x, Trait.RESHAPE) and isinstance(x.args[0], Node) and x.args[0].aval:
         x = x.args[0]
-    assert x.aval is not None
-    if x.aval.shape == node.aval.shape:
-        return x
-    if is_op(node, "reshape") and not all(isinstance(n, int) for n in x.aval.shape):
-        axes = tuple(i for i, n in enumerate(node.aval.shape) if n == 1)
-        if tuple(n for n in node.aval.shape if n != 1) == x.aval.shape:
-            settings: dict[str, Any] = {"like": node, "aval": node.aval, "name": node.name}
-            return writer.call("expand_dims", x, axes[0] if len(axes) == 1 else axes, **settings)
-    if x is node.args[0]:
-        return None
-    if is_op(node, "reshape"):
-        return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
-    return reshaped(writer, x, node.aval.shape, node, node.name)
-
-
-def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) -> Node | None:
-    """A transpose of an array with new axes of one element, as a transpose before a reshape."""
-    inner = x.args[0] if has(x, Trait.RESHAPE) else None
-    if not isinstance(inner, Node) or inner.aval is None or x.aval is None or node.aval is None:
-        return None
-    kept = [axis for axis, size in enumerate(x.aval.shape) if size != 1]
-    shape = tuple(x.aval.shape[axis] for axis in kept)
-    if inner.aval.shape != shape:
-        return None
-    order = tuple(kept.index(axis) for axis in order if axis in kept)
-    aval = Aval(tuple(shape[axis] for axis in order), node.aval.dtype)
-    moved = writer.call("permute_dims", inner, order, like=node, aval=aval)
-    return reshaped(writer, moved, node.aval.shape, node, node.name)
-
-
-def _index(writer: Writer, node: Node) -> Node | None:
-    """``x[2:3, 0:n].squeeze(0)`` of n columns as ``x[2]``."""
-    is_squeezed = is_op(node, "squeeze")
-    access = node.args[0] if is_squeezed else node
-    if not isinstance(access, Node) or not is_op(access, "getitem") or node.aval is None:
-        return None
-    x, index = access.args
-    index = (index,) if isinstance(index, slice) else index
-    is_sliced = isinstance(index, tuple) and all(isinstance(item, slice) for item in index)
-    if not is_sliced or not isinstance(x, Node) or x.aval is None:
-        return None
-    axes: Any = arguments_of(node)["axis"] if is_squeezed else ()
-    axes = [axis % len(x.aval.shape) for axis in ((axes,) if isinstance(axes, int) else axes)]
-    items: list[Any] = []
-    for axis, (item, size) in enumerate(zip(index, x.aval.shape, strict=False)):
-        is_whole = item in (slice(0, size, 1), slice(0, size), slice(None, size))
-        items.append(item.start if axis in axes else slice(None) if is_whole else item)
-    if not all(axis < len(items) and isinstance(items[axis], (int, Node)) for axis in axes):
-        return None
-    while items and items[-1] == slice(None):
-        items.pop()
-    if not items:
-        return x
-    found = items[0] if len(items) == 1 else tuple(items)
-    if found == access.args[1]:
-        return None
-    return writer.call("getitem", x, found, like=node, aval=node.aval, name=node.name)
+    is_reshape = has(node, Trait.RESHAPE) and x is not node.args[0]
+    if is_reshape and node.aval is not None and x.aval.shape != node.aval.shape:
+        if is_op(node, "reshape"):  # of sizes that may have no common factors
+            return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
+        return reshaped(writer, x, node.aval.shape, node, node.name)
+    for x, view, count in chains(node):
+        new = emit(writer, x, view, node, node.name, most=min(1, count - 1))
+        if new is not None:
+            return new
+    return None
 
 
 def _product(writer: Writer, node: Node) -> Node | None:
@@ -244,31 +168,6 @@ def _product(writer: Writer, node: Node) -> Node | None:
     name = node.name if order == sorted(order) else ""
     aval = Aval(shape, node.aval.dtype)
     made = writer.call(op, x, kernel, **settings, like=node, aval=aval, name=name)
-    return permuted(writer, made, order, node, node.name)
-
-
-def _before_transpose(writer: Writer, node: Node) -> Node | None:
-    """A call of transposed operands as the transpose of a call, which may cancel with another."""
-    orders = [order_of(x) if isinstance(x, Node) else None for x in node.args[:2]]
-    order, x, settings = orders[0] if orders else None, node.args[:1], dict(node.kwargs)
-    if order is None or node.aval is None or len(node.aval.shape) != len(order):
-        return None
-    inner: tuple[Any, ...] = (x[0].args[0],)
-    places = [order.index(axis) for axis in range(len(order))]
-    if is_arithmetic(node) and len(node.args) == 2 and orders[1:] == [order]:
-        inner = (*inner, node.args[1].args[0])
-    elif is_op(node, "getitem"):
-        index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
-        if not all(isinstance(item, slice) for item in index):
-            return None
-        items = (*index, *[slice(None)] * (len(order) - len(index)))
-        inner = (*inner, tuple(items[i] for i in places))
-    elif is_op(node, "softmax", "log_softmax") and isinstance(arguments_of(node)["axis"], int):
-        settings = {"axis": order[arguments_of(node)["axis"]]}
-    else:
-        return None
-    aval = Aval(tuple(node.aval.shape[i] for i in places), node.aval.dtype)
-    made = writer.call(op_name(node), *inner, **settings, like=node, aval=aval)
     return permuted(writer, made, order, node, node.name)
 
 
