@@ -17,10 +17,8 @@ from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name
-from nestarray.graph.passes.view_calls import emit
-from nestarray.graph.passes.view_calls import reshaped as reshaped
-from nestarray.graph.passes.views import Order, View
-from nestarray.graph.passes.views import order_of as order_of
+from nestarray.graph.passes.view_calls import emit, reshaped
+from nestarray.graph.passes.views import Order, View, order_of
 from nestarray.sizes import Size, names_of, value_at
 from nestarray.traits import Trait
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nestarray.graph.passes.idioms.terms import NoTerm, Terms, looks_into
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.views import order_of
 from tests.graph.passes.programs import parsed
 
 

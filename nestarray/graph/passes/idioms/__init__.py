@@ -36,7 +36,7 @@ from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
 from nestarray.graph.passes.idioms.terms import Axes, NoTerm, Scaled, Terms, looks_into
 from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
 from nestarray.graph.passes.subexpressions import merge_common_subexpressions
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.views import order_of
 
 #: The rules, in groups that are applied one after the other.
 RULES: tuple[tuple[Idiom, ...], ...] = (

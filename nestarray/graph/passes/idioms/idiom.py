@@ -16,7 +16,8 @@ from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.matching import Bindings
 from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, op_name
-from nestarray.graph.passes.transposes import order_of, reshaped
+from nestarray.graph.passes.view_calls import reshaped
+from nestarray.graph.passes.views import order_of
 from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.traits import Trait
 

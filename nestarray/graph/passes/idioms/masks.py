@@ -42,7 +42,7 @@ from nestarray.graph.passes.idioms.terms import (
     leaf,
     total,
 )
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.views import order_of
 
 #: Masked scores at most this leave no weight, and hide the score that is added to them.
 _LARGEST_FILL = -1e9
