@@ -183,13 +183,16 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
             the first input.
         ShapeError: one has another shape.
     """
-    given = {"v": v, "s": s, "constants": graph.constants}
+    containers = {"v": v, "s": s, "constants": graph.constants}
     core = backends.core(graph.backend)
     device = core.device_of(inputs[0]) if inputs and not core.is_traced(inputs[0]) else None
     for node in graph.nodes:
-        if node.source not in given or node.aval is None:
+        if node.source not in containers or node.aval is None:
             continue
-        where, got = f"{graph.name}: {node.source}[{node.path!r}]", given[node.source][node.path]
+        where, got = (
+            f"{graph.name}: {node.source}[{node.path!r}]",
+            containers[node.source][node.path],
+        )
         backend = backends.backend_of_value(got)
         if backend != graph.backend:
             came = type(got).__name__ if backend is None else f"an array of {backend}"
@@ -278,9 +281,9 @@ def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
         parameters = {}.values()
     for p in parameters:
         if p.kind is p.VAR_POSITIONAL:
-            rest = count - len(names)
+            missing = count - len(names)
             name = "x" if p.name == "args" and "x" not in names else p.name
-            names += [name] if rest == 1 else [f"{name}_{i}" for i in range(rest)]
+            names += [name] if missing == 1 else [f"{name}_{i}" for i in range(missing)]
         elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
             names.append(p.name)
     return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]

@@ -89,12 +89,12 @@ def frontends_of(graph: Graph) -> list[str]:
 
 def _namespaces(nodes: Iterable[Node]) -> set[str]:
     """The first part of the name of every function that is called."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
-        found.add(node.target_name.partition(".")[0])
+        names.add(node.target_name.partition(".")[0])
         for body in bodies(node.args):
-            found |= _namespaces(body.nodes)
-    return found
+            names |= _namespaces(body.nodes)
+    return names
 
 
 def _creates_arrays(nodes: Iterable[Node]) -> bool:
@@ -140,8 +140,8 @@ def compile_graph(graph: Graph) -> Callable[..., Any]:
     """
     running, first_lines, namespace = _with_local_variables(graph)
     source = to_source(running, free=True)
-    head, signature, rest = source.partition("key=None):\n")
-    source = "".join([head, signature, *first_lines, rest])
+    head, signature, body = source.partition("key=None):\n")
+    source = "".join([head, signature, *first_lines, body])
     filename = f"<graph {graph.name} {next(_numbers)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(compile(source, filename, "exec"), namespace)  # our own text, from our own nodes
@@ -279,7 +279,7 @@ def _value(value: Any, namespace: str = "na") -> str:
 
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
     """For each call, the calls whose values nothing after it reads."""
-    kept = {*iter_nodes((graph.output, graph.state_updates))}
+    results = {*iter_nodes((graph.output, graph.state_updates))}
     last: dict[Node, Node] = {}
     for node in graph.calls:
         last[node] = node
@@ -287,6 +287,6 @@ def last_uses(graph: Graph) -> dict[Node, list[Node]]:
             last[used] = node
     dead: dict[Node, list[Node]] = {}
     for used, reader in last.items():
-        if used.kind == "call" and used not in kept:
+        if used.kind == "call" and used not in results:
             dead.setdefault(reader, []).append(used)
     return dead

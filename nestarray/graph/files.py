@@ -141,12 +141,12 @@ def _fields_of(text: str, where: str) -> dict[str, Any]:
 
 
 def _graph(fields: dict[str, Any], arrays: Any, backend: str, where: str) -> Graph:
-    own = {
+    variables = {
         name: arrays[name] if name in arrays else Container() for name in ("v", "s", "constants")
     }
-    graph = Graph(**{**fields, **own, "backend": backend})
+    graph = Graph(**{**fields, **variables, "backend": backend})
     for node in graph.nodes:
-        if node.source in own and node.path not in own[node.source]:
+        if node.source in variables and node.path not in variables[node.source]:
             raise StorageError(
                 f"{where}: the program reads {node.source}[{node.path!r}], which is not in the file"
             )
@@ -171,15 +171,15 @@ def find_function(name: str) -> Callable[..., Any]:
     Raises:
         ValueError: neither `na` nor a frontend has a public function of this name.
     """
-    first, _, rest = name.partition(".")
+    first, _, path = name.partition(".")
     if name == "getitem":
         return operator.getitem
     if registry.is_registered(first):
         return registry.vocabulary(first).function(name)
-    found = _function_of_na(rest) if first == "na" else _OPERATORS.get(name)
-    if found is None:
+    function = _function_of_na(path) if first == "na" else _OPERATORS.get(name)
+    if function is None:
         raise ValueError(f"there is no function {name!r}")
-    return found
+    return function
 
 
 def _function_of_na(name: str) -> Callable[..., Any] | None:
@@ -188,8 +188,8 @@ def _function_of_na(name: str) -> Callable[..., Any] | None:
     if name in _CONTROL_FLOW:
         return getattr(transforms, name)
     space, _, last = name.partition(".")
-    found = random.__dict__.get(last) if space == "random" and last[:1] != "_" else None
-    return found if getattr(found, "__module__", "").startswith("nestarray.random") else None
+    function = random.__dict__.get(last) if space == "random" and last[:1] != "_" else None
+    return function if getattr(function, "__module__", "").startswith("nestarray.random") else None
 
 
 def _is_named(call: Node) -> bool:
@@ -363,25 +363,25 @@ class _Decoder:
         ]
         return Sizes(self.value(document["ranges"]), tuple(conditions), example)
 
-    def assumption(self, found: Any) -> Assumption:
+    def assumption(self, record: Any) -> Assumption:
         """A value that the source's code read."""
-        use, value, line, text, node = self.value(found)
+        use, value, line, text, node = self.value(record)
         if node is not None and not isinstance(node, Node):
             raise ValueError("an assumption of no node")
         return Assumption(_text(use), value, _text(line), _text(text), node)
 
-    def node(self, found: dict[str, Any]) -> Node:
+    def node(self, record: dict[str, Any]) -> Node:
         """One node, known by its number from now on."""
-        texts = {name: _text(found.get(name, "")) for name in _TEXTS}
+        texts = {name: _text(record.get(name, "")) for name in _TEXTS}
         if texts["source"] not in _KINDS[texts["kind"]]:
             raise ValueError(f"a node of source {texts['source']!r}")
         if texts["kind"] == "call" or texts["source"] in ("x", "body"):
             _identifier(texts["name"])
         aval = None
-        if "aval" in found:
-            shape, dtype = found["aval"]
+        if "aval" in record:
+            shape, dtype = record["aval"]
             aval = Aval(tuple([_size(n) for n in shape]), named_dtype(dtype))
-        args, kwargs = self.value(found["args"]), self.value(found["kwargs"])
+        args, kwargs = self.value(record["args"]), self.value(record["kwargs"])
         for name in kwargs:
             _identifier(name, may_be_reserved=True)
         node = Node(
@@ -390,7 +390,7 @@ class _Decoder:
             args=args,
             kwargs=kwargs,
             aval=aval,
-            is_random=found.get("is_random") is True,
+            is_random=record.get("is_random") is True,
         )
         self._nodes.append(node)
         return node
@@ -415,22 +415,22 @@ class _Decoder:
         }
         return read[kind]()
 
-    def body(self, found: dict[str, Any]) -> Body:
+    def body(self, record: dict[str, Any]) -> Body:
         """The function inside of a call."""
         parameters = tuple(
             [
                 tuple([self.node(each) for each in part["tuple"]])
                 if "tuple" in part
                 else self.node(part)
-                for part in found["parameters"]
+                for part in record["parameters"]
             ]
         )
         return Body(
-            name=_identifier(found["name"]),
-            names=tuple([_identifier(name) for name in found["names"]]),
+            name=_identifier(record["name"]),
+            names=tuple([_identifier(name) for name in record["names"]]),
             parameters=parameters,
-            nodes=[self.node(each) for each in found["nodes"]],
-            output=self.value(found["output"]),
+            nodes=[self.node(each) for each in record["nodes"]],
+            output=self.value(record["output"]),
         )
 
 
@@ -466,7 +466,7 @@ def named_dtype(name: Any) -> DType:
     Raises:
         ValueError: there is none.
     """
-    found = getattr(dtypes, _text(name), None)
-    if not isinstance(found, DType):
+    dtype = getattr(dtypes, _text(name), None)
+    if not isinstance(dtype, DType):
         raise ValueError(f"there is no dtype {name!r}")
-    return found
+    return dtype

@@ -99,9 +99,9 @@ class Body:
     @cached_property
     def free(self) -> list[Node]:
         """The nodes of the program around it that it uses."""
-        own = {*iter_nodes(self.parameters), *self.nodes}
+        bound = {*iter_nodes(self.parameters), *self.nodes}
         used = iter_nodes((self.output, [(node.args, node.kwargs) for node in self.nodes]))
-        return list(dict.fromkeys([node for node in used if node not in own]))
+        return list(dict.fromkeys([node for node in used if node not in bound]))
 
     def bound(self, outer: Callable[[Node], Any]) -> Callable[..., Any]:
         """The function, with `outer` to give the values of `free`, computed node by node."""
@@ -146,13 +146,13 @@ def all_calls(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def names_of(nodes: Iterable[Node]) -> set[str]:
     """The names of nodes, and those in their Bodies."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in nodes:
-        found.add(node.name)
+        names.add(node.name)
         for body in bodies(node.args):
-            found |= {body.name, *body.names, *names_of(iter_nodes(body.parameters))}
-            found |= names_of(body.nodes)
-    return found
+            names |= {body.name, *body.names, *names_of(iter_nodes(body.parameters))}
+            names |= names_of(body.nodes)
+    return names
 
 
 def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
@@ -224,8 +224,8 @@ def live_nodes(nodes: Iterable[Node], results: Any) -> list[Node]:
     """All arguments and variables, and the calls, constants and keys that a nest of results uses."""
     nodes = list(nodes)
     live = reached(nodes, results)
-    kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
-    return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
+    used = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
+    return [*(n for n in used if n.kind == "input"), *(n for n in used if n.kind == "call")]
 
 
 def reached(nodes: Sequence[Node], output: Any) -> set[Node]:

@@ -99,24 +99,24 @@ def eject(
     is_empty = path.is_dir() and not any(path.iterdir())
     if path.exists() and not is_empty and not overwrite:
         raise StorageError(
-            f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
+            f"eject: {str(path)!r} exists; choose another draft, or pass overwrite=True"
         )
     source = source_of(graph, target, style)
-    with replacing(path, "eject") as made:
-        made.mkdir()
-        (made / "model.py").write_text(source.text, encoding="utf-8")
+    with replacing(path, "eject") as draft:
+        draft.mkdir()
+        (draft / "model.py").write_text(source.text, encoding="utf-8")
         # copies: the format writes an array that several names share once
         weights = Container(source.weights).map(lambda x: ops.asarray(x, copy=True))
-        weights.save(made / "weights.safetensors")
+        weights.save(draft / "weights.safetensors")
         recorded = examples(graph)
-        wanted = functools.partial(_wanted, source)
-        accepted = accepted_error(graph, recorded[0], wanted)
-        compared = functools.partial(_compared, graph, made / "model.py", source, accepted)
+        expected = functools.partial(_wanted, source)
+        accepted = accepted_error(graph, recorded[0], expected)
+        compared = functools.partial(_compared, graph, draft / "model.py", source, accepted)
         error = max(map(compared, recorded))
         if graph.sized_by_values is not None:
             _check_other_values(graph, compared, recorded[0])
         inputs = [*(n.name for n in graph.inputs), *source.modes]
-        (made / "README.md").write_text(readme(source, inputs, error), encoding="utf-8")
+        (draft / "README.md").write_text(readme(source, inputs, error), encoding="utf-8")
     return Ejected(path, target, style, error)
 
 
@@ -148,19 +148,19 @@ def _compared(graph: Graph, path: Path, source: Style, accepted: float, example:
     module = ModuleType(f"ejected_{path.parent.name}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look their module up
-    given = [*example.flat.values(), *(_MODES[mode] for mode in source.modes)]
+    arguments = [*example.flat.values(), *(_MODES[mode] for mode in source.modes)]
     raised = f"eject: {graph.name}: the source raised"
     try:
         with foreign(lambda error: f"{raised} {type(error).__name__}: {error}"):
             text = path.read_text(encoding="utf-8")
             exec(compile(text, str(path), "exec"), vars(module))  # our own text
-            output, state = source.run(vars(module), given)
+            output, state = source.run(vars(module), arguments)
     finally:
         del sys.modules[module.__name__]
     outputs = named_outputs(output) | {f"state {name}": x for name, x in state.items()}
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
-    wanted = _wanted(source, graph, example)
-    return difference("eject", graph.name, "source", accepted, wanted, arrays)
+    expected = _wanted(source, graph, example)
+    return difference("eject", graph.name, "source", accepted, expected, arrays)
 
 
 def _check_other_values(

@@ -68,13 +68,13 @@ class _Program:
         """The calls with loops, and old node → new node."""
         while (loop := self._find()) is not None:
             new, replaced = loop.written()
-            rest = []
+            later = []
             for node in loop.program.calls[loop.end :]:
                 args, kwargs = substituted((node.args, node.kwargs), replaced)
                 if (args, kwargs) != (node.args, node.kwargs):
                     replaced[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
-                rest.append(replaced.get(node, node))
-            self.calls = [*self.calls[: loop.start], *new, *rest]
+                later.append(replaced.get(node, node))
+            self.calls = [*self.calls[: loop.start], *new, *later]
             self.results = substituted(self.results, replaced)
             self.replaced = {
                 **{old: replaced.get(now, now) for old, now in self.replaced.items()},
@@ -118,7 +118,7 @@ class _Program:
 
 def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
     """(start, period, steps) of the repetitions in a sequence, the longest first."""
-    found = []
+    candidates = []
     for period in range(1, min(len(codes) // FEWEST, LONGEST) + 1):
         same = np.concatenate([[False], codes[:-period] == codes[period:], [False]])
         edges = np.flatnonzero(np.diff(same.astype(int)))
@@ -126,8 +126,8 @@ def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
             for start in range(first, min(first + 2 * period, end)):
                 count = (end - start) // period + 1
                 if count >= FEWEST:
-                    found.append((-count * period, period, int(start), int(count)))
-    for _, period, start, count in sorted(found):
+                    candidates.append((-count * period, period, int(start), int(count)))
+    for _, period, start, count in sorted(candidates):
         yield start, period, count
 
 
@@ -145,9 +145,9 @@ def _form_of(leaf: Any) -> Any:
 
 def _leaves(node: Node) -> list[Any]:
     """The nodes and constants among the arguments; numbers that may vary as `_VARYING`."""
-    found: list[Any] = []
-    map_leaves(found.append, _with_varying(node))
-    return found
+    leaves: list[Any] = []
+    map_leaves(leaves.append, _with_varying(node))
+    return leaves
 
 
 def _structure(nest: Any) -> str:
@@ -218,19 +218,19 @@ class _Loop:
     def ends_in_carries(self) -> bool:
         """Whether the results of the last step are carried, or results of other steps too."""
         places = [self._places[node] for node in self._used()]
-        kept = {i for i, _ in self._carries} | {i for step, i in places if step < self.count - 1}
-        return all(i in kept for _, i in places)
+        inner = {i for i, _ in self._carries} | {i for step, i in places if step < self.count - 1}
+        return all(i in inner for _, i in places)
 
     def _used(self) -> set[Node]:
         """The calls whose values are used outside of the loop."""
-        rest = [(node.args, node.kwargs) for node in self.program.calls[self.end :]]
-        return {x for x in iter_nodes([rest, self.program.results]) if x in self._places}
+        later = [(node.args, node.kwargs) for node in self.program.calls[self.end :]]
+        return {x for x in iter_nodes([later, self.program.results]) if x in self._places}
 
     @staticmethod
     def _plain_leaves(node: Node) -> list[Any]:
-        found: list[Any] = []
-        map_leaves(found.append, (node.args, node.kwargs))
-        return found
+        leaves: list[Any] = []
+        map_leaves(leaves.append, (node.args, node.kwargs))
+        return leaves
 
     def _merged(self, column: list[Any], call: Node) -> tuple[Any] | None:
         """The argument of the body for the arguments of the steps, in a tuple; None if they do not fit."""
@@ -250,10 +250,10 @@ class _Loop:
         inner = places[-1]
         assert inner is not None
         step = self.count - 1 - inner[0]
-        wanted = [(i - step, inner[1]) for i in range(self.count)]
+        sequence = [(i - step, inner[1]) for i in range(self.count)]
         if step == 0:
-            return (self._body[inner[1]],) if places == wanted else None
-        if step != 1 or places[0] is not None or places[1:] != wanted[1:]:
+            return (self._body[inner[1]],) if places == sequence else None
+        if step != 1 or places[0] is not None or places[1:] != sequence[1:]:
             return None
         carried = self._calls[inner[1]]
         if first.aval is None or carried.aval != first.aval:
@@ -295,14 +295,14 @@ class _Loop:
         for position, (i, _) in enumerate(self._carries):
             finals.setdefault(i, position)
         places = [self._places[node] for node in used]
-        kept = sorted({i for step, i in places if step < self.count - 1 or i not in finals})
+        needed = sorted({i for step, i in places if step < self.count - 1 or i not in finals})
         self._new: list[Node] = []
         xs = tuple([self._stacked(column, p, like) for column, p in self._rows])
         carry = tuple([initial for _, initial in self._carries])
         carried = tuple([self._body[i] for i, _ in self._carries])
         parameters = tuple(self._carries.values())
-        if xs or kept:
-            output: Any = (carried, tuple([self._body[i] for i in kept]))
+        if xs or needed:
+            output: Any = (carried, tuple([self._body[i] for i in needed]))
             rows = tuple([parameter for _, parameter in self._rows])
             body = self._function(("carry", "row"), (parameters, rows), output)
             kwargs = {} if xs else {"length": self.count}
@@ -314,7 +314,7 @@ class _Loop:
             carries = self._call("fori_loop", (0, self.count, body, carry), {}, like)
             stacked = carries
         replaced: dict[Node, Any] = {}
-        for n, i in enumerate(kept):
+        for n, i in enumerate(needed):
             aval = self._body[i].aval
             assert aval is not None
             column = self._item(stacked, n, Aval((self.count, *aval.shape), aval.dtype))
@@ -330,19 +330,19 @@ class _Loop:
     def _function(self, names: tuple[str, ...], parameters: Any, output: Any) -> Body:
         calls, inner = _Program(self.program.writer, self._body, output).rolled()
         writer = self.program.writer
-        own = tuple(
+        captured = tuple(
             [
                 x.name if isinstance(x, Node) else writer.name(n)
                 for n, x in zip(names, parameters, strict=True)
             ]
         )
-        return Body(writer.name("step"), own, parameters, calls, substituted(output, inner))
+        return Body(writer.name("step"), captured, parameters, calls, substituted(output, inner))
 
     def _stacked(self, column: list[Any], parameter: Node, like: Node) -> Node:
         """The values of all steps as one array."""
         aval = parameter.aval
         assert aval is not None
-        wanted = Aval((self.count, *aval.shape), aval.dtype)
+        result = Aval((self.count, *aval.shape), aval.dtype)
         writer = self.program.writer
         if not isinstance(column[0], Node):
             values = np.asarray(column, aval.dtype.name)
@@ -350,7 +350,7 @@ class _Loop:
             arrays = [ops.to_backend(writer.value_of(node), "numpy") for node in column]
             values = np.stack([np.asarray(x) for x in arrays])
         else:
-            return self._op("stack", (column,), wanted)
+            return self._op("stack", (column,), result)
         array = ops.to_backend(values, writer.graph.backend)
         return writer.variable("constants", parameter.name, array)
 
@@ -391,8 +391,8 @@ class _Loop:
 
 def _filled(node: Node, leaves: list[Any]) -> Any:
     """The arguments of a call with other leaves."""
-    given = iter(leaves)
-    return map_leaves(lambda _: next(given), (node.args, node.kwargs))
+    values = iter(leaves)
+    return map_leaves(lambda _: next(values), (node.args, node.kwargs))
 
 
 def _is_same(x: Any, y: Any) -> bool:

@@ -457,22 +457,22 @@ def written_arguments(
         op, args, kwargs: the call.
         convert: of a parameter's name and its value, what a node holds.
     """
-    given = op.signature.bind(*args, **kwargs).arguments
+    bound = op.signature.bind(*args, **kwargs).arguments
     is_before = False  # what goes by position alone and has one behind it is not left out
     for p in reversed(op.parameters):
-        value = given.get(p.name, _NOTHING)
+        value = bound.get(p.name, _NOTHING)
         if not is_before and type(value) is type(p.default) and value == p.default:
-            del given[p.name]
+            del bound[p.name]
         elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
             is_before = True
     by_place: list[Any] = []
     by_name: dict[str, Any] = {}
     gap = False
     for p in op.parameters:
-        if p.name not in given:
+        if p.name not in bound:
             gap = True
             continue
-        value = convert(p.name, given[p.name])
+        value = convert(p.name, bound[p.name])
         if p.kind is p.VAR_POSITIONAL:
             by_place += value
         elif p.kind is p.VAR_KEYWORD:
@@ -510,9 +510,9 @@ def _now(x: Any) -> Any:
 
 
 def _traced(nest: Any) -> list[Traced]:
-    found: list[Traced] = []
-    map_leaves(lambda x: found.append(x) if isinstance(x, Traced) else None, nest)
-    return found
+    values: list[Traced] = []
+    map_leaves(lambda x: values.append(x) if isinstance(x, Traced) else None, nest)
+    return values
 
 
 def _values(nest: Any) -> Any:

@@ -72,14 +72,14 @@ def _kept(name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         array, *_ = signature.parameters
         bound = signature.bind(*args, **kwargs).arguments
-        given = {key: x for key, x in bound.items() if x is not None or key in settings}
+        passed = {key: x for key, x in bound.items() if x is not None or key in settings}
         try:
-            hash(tuple(x for key, x in given.items() if key != array))
+            hash(tuple(x for key, x in passed.items() if key != array))
         except TypeError:
             return original(*args, **kwargs)
-        if not {*given} <= {array, *settings}:
+        if not {*passed} <= {array, *settings}:
             return original(*args, **kwargs)
-        return compiled(given.pop(array), **given)
+        return compiled(passed.pop(array), **passed)
 
     call.__nestarray_compiled__ = compiled  # type: ignore[attr-defined]
     return call
@@ -115,8 +115,8 @@ def _has_keys(eqn: Any) -> bool:
 def _public(module: str, name: str) -> Callable[..., Any] | None:
     import jax
 
-    found = getattr(functools.reduce(getattr, module.split("."), jax), name, None)
-    return found if callable(found) else None
+    function = getattr(functools.reduce(getattr, module.split("."), jax), name, None)
+    return function if callable(function) else None
 
 
 def _in_module(eqn: Any, module: str, name: str) -> NamedCall | None:
@@ -131,14 +131,14 @@ def _in_module(eqn: Any, module: str, name: str) -> NamedCall | None:
         return None
     if module == "nn" and name in _INLINED:
         function = getattr(_kept(name), "__nestarray_compiled__")  # noqa: B009
-    given = _literals(eqn)
-    for is_given in dict.fromkeys([tuple([x is None for x in given]), (True,) * len(given)]):
+    literals = _literals(eqn)
+    for is_given in dict.fromkeys([tuple([x is None for x in literals]), (True,) * len(literals)]):
         for settings in _settings(name, eqn, [*parameters]):
             if not any(is_given):
                 continue
             call = NamedCall(vocabulary.Rule(f"jit {name}", printed), is_given, settings)
-            if _is_call(eqn, function, given, is_given, settings):
-                return call if _has_result(eqn, call, given) else None
+            if _is_call(eqn, function, literals, is_given, settings):
+                return call if _has_result(eqn, call, literals) else None
     return None
 
 
@@ -204,24 +204,26 @@ def _is_call(
     native = {key: str(x) if isinstance(x, dtypes.DType) else x for key, x in settings.items()}
 
     def call(*tracers: Any) -> Any:
-        rest = iter(tracers)
-        inputs = [next(rest) if x is None else x for x in literals]
-        return function(*[x for x, own in zip(inputs, is_given, strict=True) if own], **native)
+        values = iter(tracers)
+        inputs = [next(values) if x is None else x for x in literals]
+        return function(
+            *[x for x, positions in zip(inputs, is_given, strict=True) if positions], **native
+        )
 
     try:
         with foreign():
-            found = jax.make_jaxpr(call)(*[x.aval for x in arrays]).jaxpr
+            jaxpr = jax.make_jaxpr(call)(*[x.aval for x in arrays]).jaxpr
     except Refused:  # these settings are not of this call
         return False
-    if len(found.eqns) != 1 or found.eqns[0].primitive is not eqn.primitive:
+    if len(jaxpr.eqns) != 1 or jaxpr.eqns[0].primitive is not eqn.primitive:
         return False
-    (new,) = found.eqns
-    order: dict[Any, int] = {var: i for i, var in enumerate(found.invars)}
-    own = {var: i for i, var in enumerate(arrays)}
+    (new,) = jaxpr.eqns
+    order: dict[Any, int] = {var: i for i, var in enumerate(jaxpr.invars)}
+    positions = {var: i for i, var in enumerate(arrays)}
     places = [order.get(x) if _number(x) is None else _number(x) for x in new.invars]
-    wanted = [own.get(x) if _number(x) is None else _number(x) for x in eqn.invars]
-    is_whole = list(found.outvars) == list(new.outvars)
-    return is_whole and places == wanted and str(call_of(new).jaxpr) == str(call_of(eqn).jaxpr)
+    expected = [positions.get(x) if _number(x) is None else _number(x) for x in eqn.invars]
+    is_whole = list(jaxpr.outvars) == list(new.outvars)
+    return is_whole and places == expected and str(call_of(new).jaxpr) == str(call_of(eqn).jaxpr)
 
 
 def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:
@@ -231,18 +233,18 @@ def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:
     arrays = [x.aval for x, literal in zip(eqn.invars, literals, strict=True) if literal is None]
 
     def run(*tracers: Any) -> Any:
-        rest = iter(tracers)
-        inputs = [next(rest) if x is None else x for x in literals]
-        given = [x for x, own in zip(inputs, call.is_given, strict=True) if own]
-        return call.rule.function(*given, **call.settings)
+        values = iter(tracers)
+        inputs = [next(values) if x is None else x for x in literals]
+        operands = [x for x, passed in zip(inputs, call.is_given, strict=True) if passed]
+        return call.rule.function(*operands, **call.settings)
 
     try:
         with foreign():
-            found = jax.eval_shape(run, *[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
+            result = jax.eval_shape(run, *[jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays])
     except Refused:  # the frontend needs values, or does not support the arguments
         return False
     (want,) = [v.aval for v in eqn.outvars]
-    return (getattr(found, "shape", None), getattr(found, "dtype", None)) == (
+    return (getattr(result, "shape", None), getattr(result, "dtype", None)) == (
         want.shape,
         want.dtype,
     )

@@ -99,12 +99,12 @@ class RecordedArray(AbstractArray):
 
     def _example(self) -> Any:
         """The elements for the arguments of the example."""
-        found = self._current()
-        if isinstance(found, AbstractTraced):
+        value = self._current()
+        if isinstance(value, AbstractTraced):
             raise UndecidedSize("the code needs the elements of an array of open size")
-        while not isinstance(found, (np.ndarray, np.generic)):
-            found = found._value if isinstance(found, Traced) else ops.stop_gradient(found)
-        return np.asarray(found)
+        while not isinstance(value, (np.ndarray, np.generic)):
+            value = value._value if isinstance(value, Traced) else ops.stop_gradient(value)
+        return np.asarray(value)
 
     def _value_for(self, use: str) -> Any:
         """The value, for Python code that depends on it; see `Assumption`."""
@@ -121,10 +121,10 @@ class RecordedArray(AbstractArray):
             function = getattr(function, method)
         elif ufunc.nout == 1 and (mask := _common_mask(args)) is not None:
             fills = has_poles(ufunc.__name__, args)
-            given = [self._operand(x, fills) for x in args]
+            operands = [self._operand(x, fills) for x in args]
             settings = {k: v for k, v in kwargs.items() if k != "out"}
-            found = self._recording.compute(function, given, settings)
-            return RecordedArray(None, self._recording, selected=(found, mask))
+            values = self._recording.compute(function, operands, settings)
+            return RecordedArray(None, self._recording, selected=(values, mask))
         return self._recording.call(function, args, kwargs)
 
     def _operand(self, x: Any, fills: bool) -> Any:
@@ -184,8 +184,8 @@ class RecordedArray(AbstractArray):
         """An element as a Python number."""
         if len(args) > 1:
             return self[args].item()
-        found = self.flat[args[0]] if len(args) == 1 else self
-        return found._value_for("item")
+        element = self.flat[args[0]] if len(args) == 1 else self
+        return element._value_for("item")
 
     def tolist(self) -> Any:
         """Nested lists of arrays of one element."""
@@ -267,9 +267,9 @@ class RecordedArray(AbstractArray):
 
 def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of `RecordedArray` in `nestarray.dispatch`: NumPy code may call ops of `na`."""
-    found: list[RecordedArray] = []
-    map_leaves(lambda x: found.append(x) if type(x) is RecordedArray else None, [*args, kwargs])
-    return found[0]._recording.call(op.function, args, kwargs)
+    arrays: list[RecordedArray] = []
+    map_leaves(lambda x: arrays.append(x) if type(x) is RecordedArray else None, [*args, kwargs])
+    return arrays[0]._recording.call(op.function, args, kwargs)
 
 
 # before traced arrays: the result of both can change
@@ -289,9 +289,9 @@ def _may_repeat(index: Any) -> bool:
     """Whether an index has several positions that values decide."""
     parts = index if isinstance(index, tuple) else (index,)
     lists = [x for x in parts if isinstance(x, list) or (type(x) is RecordedArray and x.ndim)]
-    found: list[Any] = []
-    map_leaves(found.append, lists)
-    return any(type(x) is RecordedArray and x.dtype != np.bool_ for x in found)
+    leaves: list[Any] = []
+    map_leaves(leaves.append, lists)
+    return any(type(x) is RecordedArray and x.dtype != np.bool_ for x in leaves)
 
 
 def _of_last_writes(x: Any, index: Any, value: Any) -> Any:

@@ -31,11 +31,11 @@ SPECIAL = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
 # -- NumPy ---------------------------------------------------------------------------------------
 
 
-def of_arrays(own: Function, recording: Recording, native: Function) -> Function:
+def of_arrays(replacement: Function, recording: Recording, native: Function) -> Function:
     """`native`, in place of which `own` takes recording arrays."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return (own if recording.holds_own([*args, kwargs]) else native)(*args, **kwargs)
+        return (replacement if recording.holds_own([*args, kwargs]) else native)(*args, **kwargs)
 
     return call
 
@@ -53,8 +53,8 @@ def of_lists(function: Function, recording: Recording, native: Function) -> Func
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = [*args, *kwargs.values()]
-        if any(map(recording.is_own, given)) or not recording.holds_own(given):
+        values = [*args, *kwargs.values()]
+        if any(map(recording.is_own, values)) or not recording.holds_own(values):
             return native(*args, **kwargs)
         return recording.call(function, args, kwargs)
 
@@ -75,10 +75,10 @@ class Ufunc:
         return of_lists(self._function, self._recording, self._native)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._native, name)
+        attribute = getattr(self._native, name)
         if name in ("accumulate", "outer", "reduce", "reduceat"):
-            return of_lists(getattr(self._function, name), self._recording, found)
-        return found
+            return of_lists(getattr(self._function, name), self._recording, attribute)
+        return attribute
 
 
 class Grid:
@@ -136,15 +136,15 @@ def vectorized(recording: Recording, native: Function) -> Function:
 
 
 def _by_element(recording: Recording, vectorized: Any, args: tuple[Any, ...]) -> Any:
-    given = [recording.call(frontend.asarray, (x,), {}) for x in args]
-    arrays = np.broadcast_arrays(*given)
+    operands = [recording.call(frontend.asarray, (x,), {}) for x in args]
+    arrays = np.broadcast_arrays(*operands)
     shape = arrays[0].shape
-    found = [vectorized.pyfunc(*[x[i] for x in arrays]) for i in np.ndindex(*shape)]
-    is_single = not isinstance(found[0], tuple)
-    several = [found] if is_single else zip(*found, strict=True)
+    elements = [vectorized.pyfunc(*[x[i] for x in arrays]) for i in np.ndindex(*shape)]
+    is_single = not isinstance(elements[0], tuple)
+    several = [elements] if is_single else zip(*elements, strict=True)
     results = [
         recording.call(frontend.array, (list(x), dtype), {}).reshape(shape)
-        for x, dtype in zip(several, vectorized.otypes or [None] * len(found), strict=False)
+        for x, dtype in zip(several, vectorized.otypes or [None] * len(elements), strict=False)
     ]
     return results[0] if is_single else tuple(results)
 
@@ -173,8 +173,8 @@ class _GeneratorClass(type):
     recording: Recording
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = cls.native(*args, **kwargs)
-        return RecordedGenerator(made, cls.recording) if patching.is_tracing() else made
+        generator = cls.native(*args, **kwargs)
+        return RecordedGenerator(generator, cls.recording) if patching.is_tracing() else generator
 
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, cls.native)
@@ -185,14 +185,14 @@ class _GeneratorClass(type):
 
 def of_math(name: str, recording: Recording, native: Function) -> Function:
     if name in SPECIAL:
-        own: Any = functools.partial(_special, recording, f"scipy.special.{SPECIAL[name]}")
+        replacement: Any = functools.partial(_special, recording, f"scipy.special.{SPECIAL[name]}")
     elif name == "log":
-        own = _log
+        replacement = _log
     elif name in TO_INTEGERS:
-        own = functools.partial(_rounded, getattr(np, name))
+        replacement = functools.partial(_rounded, getattr(np, name))
     else:
-        own = functools.partial(_of_floats, getattr(np, name))
-    return of_arrays(own, recording, native)
+        replacement = functools.partial(_of_floats, getattr(np, name))
+    return of_arrays(replacement, recording, native)
 
 
 def _special(recording: Recording, name: str, x: Any) -> Any:
@@ -215,5 +215,5 @@ def _of_floats(ufunc: np.ufunc, *args: Any) -> Any:
 
 
 def of_scipy(name: str, recording: Recording, native: Function) -> Function:
-    own = lambda *args, **kwargs: recording.call(recording.scipy(name), args, kwargs)  # noqa: E731
-    return of_arrays(own, recording, native)
+    replacement = lambda *args, **kwargs: recording.call(recording.scipy(name), args, kwargs)  # noqa: E731
+    return of_arrays(replacement, recording, native)

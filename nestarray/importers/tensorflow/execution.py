@@ -48,21 +48,21 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
         return _with_rule(op, values)
     if op.type in ("IdentityN", "PlaceholderWithDefault"):
         return [tf.identity(x) for x in values]
-    given = [x.value if isinstance(x, Cell) else x for x in values]
+    operands = [x.value if isinstance(x, Cell) else x for x in values]
     if op.type == "ResourceGather":
-        return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
+        return [tf.gather(operands[0], operands[1], batch_dims=op.get_attr("batch_dims"))]
     if op.type == "ResourceGatherNd":
-        return [tf.gather_nd(given[0], given[1])]
+        return [tf.gather_nd(operands[0], operands[1])]
     function = function_of(op.type)
-    call = functools.partial(function, **arguments_of(op, given), **attributes_of(op))
+    call = functools.partial(function, **arguments_of(op, operands), **attributes_of(op))
     if is_compiled(op):  # XLA has kernels that the CPU lacks
         call = tf.function(call, autograph=False, jit_compile=True)
-    found = call()
+    results = call()
     if not has_many_results(op):
-        return [found]
-    if isinstance(found, (list, tuple)):
-        return [x for part in found for x in (part if isinstance(part, list) else [part])]
-    return [] if found is None or not op.outputs else [found]
+        return [results]
+    if isinstance(results, (list, tuple)):
+        return [x for part in results for x in (part if isinstance(part, list) else [part])]
+    return [] if results is None or not op.outputs else [results]
 
 
 def _with_rule(op: Any, values: Sequence[Any]) -> list[Any]:
@@ -75,8 +75,8 @@ def _with_rule(op: Any, values: Sequence[Any]) -> list[Any]:
     @tf.custom_gradient
     def call(*arrays: Any) -> Any:
         def gradient(*cotangents: Any) -> list[Any]:
-            found = interpret(rule.graph, [*cotangents, *captured])
-            return [None if i is None else found[i] for i in rule.outputs]
+            slopes = interpret(rule.graph, [*cotangents, *captured])
+            return [None if i is None else slopes[i] for i in rule.outputs]
 
         return [tf.identity(x) for x in arrays], gradient
 
@@ -185,20 +185,20 @@ def _choice(op: Any, values: list[Any]) -> list[Any]:
 
     def branch(graph: Any) -> Callable[[], Any]:
         def choose() -> Any:
-            given = [Cell(x.value) if isinstance(x, Cell) else x for x in operands]
-            return interpret(graph, given), [given[i].value for i in written]
+            arguments = [Cell(x.value) if isinstance(x, Cell) else x for x in operands]
+            return interpret(graph, arguments), [arguments[i].value for i in written]
 
         return choose
 
     branches = [branch(graph) for graph in functions_of(op)]
     if op.type.endswith("Case"):
-        found, cells = tf.switch_case(index, branches)
+        results, cells = tf.switch_case(index, branches)
     else:
         is_true = tf.cast(index, tf.bool) if index.dtype != tf.bool else index
-        found, cells = tf.cond(is_true, *branches)
+        results, cells = tf.cond(is_true, *branches)
     for i, x in zip(written, cells, strict=True):
         operands[i].value = x
-    return list(found)
+    return list(results)
 
 
 _CONTROL_FLOW: Mapping[str, Callable[[Any, list[Any]], list[Any]]] = {

@@ -150,10 +150,10 @@ def _attention_of_heads(writer: Writer, node: Node) -> Node | None:
     order = (0, 2, 1, 3)
     if order_of(node) != order or not is_op(node.args[0], "scaled_dot_product_attention"):
         return None
-    given = arguments_of(node.args[0])
-    arrays = [given.pop(name) for name in ("query", "key", "value")]
-    settings = {name: given.pop(name) for name in ("is_causal", "scale")}
-    if any(given.values()) or any(order_of(x) != order for x in arrays):
+    operands = arguments_of(node.args[0])
+    arrays = [operands.pop(name) for name in ("query", "key", "value")]
+    settings = {name: operands.pop(name) for name in ("is_causal", "scale")}
+    if any(operands.values()) or any(order_of(x) != order for x in arrays):
         return None
     if arrays[0].aval.dtype.name != "float32" or len({x.aval.shape[-1] for x in arrays}) > 1:
         return None
@@ -214,8 +214,8 @@ def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Nod
     weight = permuted(writer, matrix, (1, 0), node)
     aval = Aval((*batch, out), node.aval.dtype)
     name = node.name if len(inner) == 1 else ""
-    made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
-    return made if name else reshaped(writer, made, node.aval.shape, node, node.name, x)
+    product = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
+    return product if name else reshaped(writer, product, node.aval.shape, node, node.name, x)
 
 
 def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
@@ -294,11 +294,13 @@ def _has_open_border(node: Node) -> bool:
     """Whether a border depends on open sizes: ``"same"`` with strides."""
     if not is_op(node, "conv", "max_pool", "avg_pool") or node.aval is None:
         return False
-    given = arguments_of(node)
-    stride = given["stride"] or given["kernel_size"]
+    operands = arguments_of(node)
+    stride = operands["stride"] or operands["kernel_size"]
     is_strided = stride > 1 if isinstance(stride, int) else max(stride) > 1
-    shape = given["x"].aval.shape[1:]
-    return given["padding"] == "same" and is_strided and not all(isinstance(n, int) for n in shape)
+    shape = operands["x"].aval.shape[1:]
+    return (
+        operands["padding"] == "same" and is_strided and not all(isinstance(n, int) for n in shape)
+    )
 
 
 def _padded(
@@ -320,23 +322,23 @@ def _pool(writer: Writer, node: Node) -> Node | None:
     reduced = node.args[0] if is_mean else node
     if not is_op(reduced, "reduce_window") or node.aval is None:
         return None
-    given = arguments_of(reduced)
-    window, rank = tuple(given["window"]), len(node.aval.shape)
-    if given["computation"] != ("add" if is_mean else "max") or rank < 3 or window[0] != 1:
+    operands = arguments_of(reduced)
+    window, rank = tuple(operands["window"]), len(node.aval.shape)
+    if operands["computation"] != ("add" if is_mean else "max") or rank < 3 or window[0] != 1:
         return None
     if is_mean and node.args[1] != math.prod(window):
         return None
-    if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
+    if any({*(operands[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
         return None
-    is_last, padding = window[-1] == 1, given["padding"]
+    is_last, padding = window[-1] == 1, operands["padding"]
     if window[1] != 1 and not is_last:
         return None
     place = slice(1, -1) if is_last else slice(2, None)
     if not isinstance(padding, str):
         padding = [tuple(pair) for pair in padding][place]
     return writer.call(
-        "avg_pool" if is_mean else "max_pool", given["x"], kernel_size=window[place],
-        padding=padding, stride=tuple(given["strides"] or (1,) * rank)[place],
+        "avg_pool" if is_mean else "max_pool", operands["x"], kernel_size=window[place],
+        padding=padding, stride=tuple(operands["strides"] or (1,) * rank)[place],
         data_format="channels_last" if is_last else "channels_first",
         like=node, aval=node.aval, name=node.name,
     )  # fmt: skip

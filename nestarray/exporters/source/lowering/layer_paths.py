@@ -42,10 +42,10 @@ def with_module_paths(graph: Graph) -> Graph:
     for node, path in variables.items():
         if path[0] in _COLLECTIONS and path[0] not in firsts:
             variables[node] = path[1:]
-    own = _letters(graph.name)  # Linen and Keras name the model too
-    if all(_letters(path[0]) == own for path in modules if path):
+    letters = _letters(graph.name)  # Linen and Keras name the model too
+    if all(_letters(path[0]) == letters for path in modules if path):
         modules = [path[1:] for path in modules]
-        if all(_letters(path[0]) == own and len(path) > 1 for path in variables.values()):
+        if all(_letters(path[0]) == letters and len(path) > 1 for path in variables.values()):
             variables = {node: path[1:] for node, path in variables.items()}
     trained = [path for node, path in variables.items() if node.source == "v"]
     roots = {path[0] for path in trained}
@@ -92,7 +92,7 @@ def _moved(
             moved.get(path, path): x
             for path, x in substituted(graph.state_updates, stands_for).items()
         },
-        **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
+        **{name: Container.from_flat_dict(leaves) for name, leaves in values.items()},
     )
 
 
@@ -104,12 +104,14 @@ def with_layer_names(graph: Graph) -> Graph:
         names = _NAMES.get(op_name(node))
         if names is None:
             continue
-        given = arguments_of(node)
-        own = {given[key]: name for key, name in names.items() if is_variable(given[key])}
-        owners = {x.path.rpartition("/")[0] for x in own}
-        if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in own):
+        operands = arguments_of(node)
+        variables = {
+            operands[key]: name for key, name in names.items() if is_variable(operands[key])
+        }
+        owners = {x.path.rpartition("/")[0] for x in variables}
+        if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in variables):
             owner = f"{owners.pop()}/".lstrip("/")
-            paths |= {x: owner + name for x, name in own.items()}
+            paths |= {x: owner + name for x, name in variables.items()}
     taken = Counter(node.path for node in graph.nodes if node.kind == "input" and node not in paths)
     taken.update(paths.values())
     return _moved(graph, {node: path for node, path in paths.items() if taken[path] == 1})
@@ -126,9 +128,9 @@ def with_called_layers(graph: Graph) -> Graph:
         if not is_op(node, "linear"):
             continue
         owners = {_dotted(x.path)[:-1] for x in node.args[1:] if is_variable(x)}
-        own = _dotted(node.module)
+        place = _dotted(node.module)
         owner = owners.pop() if len(owners) == 1 else ()
-        is_below = len(owner) > len(own) and owner[: len(own)] == own
+        is_below = len(owner) > len(place) and owner[: len(place)] == place
         if is_below and not any(path[: len(owner)] == owner for path in paths):
             modules[node] = "/".join(owner)
     return _moved(graph, {}, modules)

@@ -71,11 +71,11 @@ def plain_activation(writer: Writer, node: Node) -> Node | None:
     if node.target_name not in _ACTIVATIONS or node.aval is None:
         return None
     op, setting = _ACTIVATIONS[node.target_name]
-    x, *given = (*node.args, *node.kwargs.values())
+    x, *options = (*node.args, *node.kwargs.values())
     is_own = isinstance(x, Node) and x.aval == node.aval
-    if not is_own or not all(isinstance(n, (int, float)) for n in given):
+    if not is_own or not all(isinstance(n, (int, float)) for n in options):
         return None
-    settings = dict.fromkeys([setting], *given) if given else {}
+    settings = dict.fromkeys([setting], *options) if options else {}
     return writer.call(op, x, **settings, like=node, aval=node.aval, name=node.name)
 
 
@@ -149,26 +149,26 @@ def _product(writer: Writer, node: Node) -> Node | None:
 
     Equinox has the kernel first: ``"ab,cb->ac"`` of `(W, x)` is the transpose of ``x @ W.T``.
     """
-    given, _, out = node.args[0].partition("->")
-    (x_axes, x), (axes, kernel) = zip(given.split(","), node.args[1:], strict=True)
+    operands, _, out = node.args[0].partition("->")
+    (x_axes, x), (axes, kernel) = zip(operands.split(","), node.args[1:], strict=True)
     if is_variable(x) and len(axes) > 1:
         x_axes, x, axes, kernel = axes, kernel, x_axes, x
     count = len({*x_axes} & {*axes})
     contracted = x_axes[-count:] if count else ""
-    rest = "".join(axis for axis in axes if axis not in contracted)
-    result = x_axes[:-count] + rest
+    free = "".join(axis for axis in axes if axis not in contracted)
+    result = x_axes[:-count] + free
     is_product = count and {*contracted} <= {*axes} and sorted(result) == sorted(out)
     if not is_product or len({*result}) < len(result) or node.aval is None:
         return None
-    kernel = permuted(writer, kernel, [axes.index(axis) for axis in contracted + rest], node)
+    kernel = permuted(writer, kernel, [axes.index(axis) for axis in contracted + free], node)
     order = [result.index(axis) for axis in out]
     shape = tuple(node.aval.shape[out.index(axis)] for axis in result)
     is_matrix = count == 1 and len(axes) < 3
     op, settings = ("matmul", {}) if is_matrix else ("tensordot", {"axes": count})
     name = node.name if order == sorted(order) else ""
     aval = Aval(shape, node.aval.dtype)
-    made = writer.call(op, x, kernel, **settings, like=node, aval=aval, name=name)
-    return permuted(writer, made, order, node, node.name)
+    product = writer.call(op, x, kernel, **settings, like=node, aval=aval, name=name)
+    return permuted(writer, product, order, node, node.name)
 
 
 def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
@@ -202,17 +202,17 @@ def _is_repeated(node: Node) -> bool:
 
 def _unbroadcast(args: tuple[Any, ...], result: Aval) -> tuple[Any, ...]:
     """The arguments of `where` before a broadcast; numbers for arrays of one number."""
-    found = list(args)
+    arrays = list(args)
     for i, x in enumerate(args):
-        others = [*found[:i], *found[i + 1 :]]
+        others = [*arrays[:i], *arrays[i + 1 :]]
         is_full = i > 0 and isinstance(x, Node) and is_op(x, "full", "full_like")
         if (
             is_full
             and isinstance(x.args[1], (bool, int, float))
             and any(isinstance(y, Node) and y.aval == result for y in others)
         ):
-            found[i] = x.args[1]
+            arrays[i] = x.args[1]
             continue
         for y in others:
-            found[i] = _without_broadcast(found[i], y, result)
-    return tuple(found)
+            arrays[i] = _without_broadcast(arrays[i], y, result)
+    return tuple(arrays)

@@ -84,11 +84,11 @@ def unseeded(writer: Writer, node: Node) -> Node | None:
     function = _OF_SEEDS.get(node.target)
     if function is None or is_given(node.args[1]):
         return None
-    given = arguments_of(node)
-    settings = {name: x for name, x in given.items() if name not in ("shape", "seed", "alg")}
+    operands = arguments_of(node)
+    settings = {name: x for name, x in operands.items() if name not in ("shape", "seed", "alg")}
     name = node.target_name.replace("stateless_", "")
     new = dataclasses.replace(
-        node, target=function, target_name=name, args=(given["shape"],), kwargs=settings,
+        node, target=function, target_name=name, args=(operands["shape"],), kwargs=settings,
         is_random=True,
     )  # fmt: skip
     writer.calls.append(new)
@@ -108,14 +108,14 @@ _OF_SEEDS: dict[Any, Any] = {
 
 def dropout(writer: Writer, node: Node) -> Node | None:
     """The last call of a dropout as a call of `modes.dropout`."""
-    graph, found = writer.graph, None
+    graph, parts = writer.graph, None
     if op_name(node) == "multiply":
-        found = _multiplied(node, graph)
+        parts = _multiplied(node, graph)
     elif op_name(node) == "where" and number_of(node.args[2], graph) == 0:
-        found = _selected(node, graph)
-    if found is None or not isinstance(found[0], Node) or found[0].aval is None:
+        parts = _selected(node, graph)
+    if parts is None or not isinstance(parts[0], Node) or parts[0].aval is None:
         return None
-    x, mask, keep = found
+    x, mask, keep = parts
     assert mask.aval is not None
     sizes = list(zip(x.aval.shape, mask.aval.shape, strict=False))
     is_alike = len(x.aval.shape) == len(mask.aval.shape)
@@ -231,12 +231,12 @@ def _draw(node: Node, graph: Graph, target: str) -> Node | None:
     """The draw of the numbers of a call: of an op, or of a formula of a draw."""
     name = op_name(node)
     if name in ("random_uniform", "random_integers"):
-        given = arguments_of(node)
-        limits = (0.0, 1.0) if name == "random_uniform" else (given["low"], given["high"])
+        operands = arguments_of(node)
+        limits = (0.0, 1.0) if name == "random_uniform" else (operands["low"], operands["high"])
         if name == "random_integers" and not all(isinstance(n, int) for n in limits):
             return None
-        key = given["key"] if target == "jax" and is_given(given["key"]) else None
-        settings = {name: given[name] for name in ("shape", "dtype")}
+        key = operands["key"] if target == "jax" and is_given(operands["key"]) else None
+        settings = {name: operands[name] for name in ("shape", "dtype")}
         settings |= {
             "kind": name.removeprefix("random_"),
             "limits": limits,

@@ -31,8 +31,8 @@ def plain_take(writer: Writer, node: Node) -> Node | None:
     if len(shape) < len(x.aval.shape) + len(indices.aval.shape):
         return writer.call("take", x, indices, axis=axis, like=node, aval=node.aval, name=node.name)
     aval = Aval((*shape[:unit], *shape[unit + 1 :]), node.aval.dtype)
-    made = writer.call("take", x, indices, axis=axis, like=node, aval=aval)
-    return writer.call("expand_dims", made, unit, like=node, aval=node.aval, name=node.name)
+    rows = writer.call("take", x, indices, axis=axis, like=node, aval=aval)
+    return writer.call("expand_dims", rows, unit, like=node, aval=node.aval, name=node.name)
 
 
 def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
@@ -43,10 +43,10 @@ def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
     """
     _, _, (offset, collapsed, indexed, *batch), sizes = node.args
     columns = rows.args[0] if rows.target_name == "jax.lax.concatenate" else [rows]
-    own = [i for i, column in enumerate(columns) if not _is_zero(column)]
-    if len(own) != 1 or len(columns) != len(indexed) or any(batch):
+    places = [i for i, column in enumerate(columns) if not _is_zero(column)]
+    if len(places) != 1 or len(columns) != len(indexed) or any(batch):
         return rows, None
-    axis, column, rank = indexed[own[0]], columns[own[0]], len(x.shape)
+    axis, column, rank = indexed[places[0]], columns[places[0]], len(x.shape)
     indices = column.args[0] if column.args else column
     is_wrapped = isinstance(indices, Node) and indices.target_name == "jax.lax.select_n"
     if not is_wrapped or indices.aval is None or column.aval is None:

@@ -45,8 +45,8 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
     """
     graph = rewrite(rewrite(graph, dropout), drawn(target))
     graph = _rewritten(graph, shaped(graph), graph.state_updates)
-    own, updates = _batch_norms(graph, inputs)
-    graph = _rewritten(graph, own, updates)
+    layers, updates = _batch_norms(graph, inputs)
+    graph = _rewritten(graph, layers, updates)
     keys = {node for node in graph.nodes if node.source == "key"}
     for call in all_calls(graph.calls):
         # keys that are arguments; NumPy has a generator
@@ -60,12 +60,12 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
     return graph
 
 
-def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Node]) -> Graph:
+def _rewritten(graph: Graph, layers: Mapping[Node, Node], updates: Mapping[str, Node]) -> Graph:
     """The graph with other nodes for some, without the calls that nothing uses then."""
     stands_for: dict[Node, Any] = {}
     nodes: list[Node] = []
     for node in dict.fromkeys((*graph.nodes, *updates.values())):
-        new = own.get(node, node)
+        new = layers.get(node, node)
         if new.kind == "call":
             args, kwargs = substituted((new.args, new.kwargs), stands_for)
             new = stands_for[node] = dataclasses.replace(new, args=args, kwargs=kwargs)
@@ -101,21 +101,21 @@ def _counts(node: Any, path: str, used: set[Node], nodes: Sequence[Node]) -> boo
 
 def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node], dict[str, Node]]:
     """(node → its replacement, updates of the state) for the batch normalizations of a graph."""
-    own: dict[Node, Node] = {}
+    layers: dict[Node, Node] = {}
     updates = dict(graph.state_updates)
     norms = [node for node in graph.calls if op_name(node) == "batch_norm_training"]
     if not norms or not updates:
-        return own, updates
+        return layers, updates
     generator = np.random.default_rng(0)
     inputs = [_varied(x, generator) for x in inputs]
     values = [*zip(graph.inputs, inputs, strict=True), *steps(graph, inputs, None)]
     arrays = {node: ops.to_backend(x, "numpy") for node, x in values if node.aval is not None}
     state = {node.path: node for node in graph.nodes if node.source == "s"}
     for norm in norms:
-        found = _statistics(graph, norm, arrays, updates)
-        if found is None:
+        statistics = _statistics(graph, norm, arrays, updates)
+        if statistics is None:
             continue
-        mean, variance, momentum, is_unbiased = found
+        mean, variance, momentum, is_unbiased = statistics
         settings = arguments_of(norm)
         axis = settings["axis"] % len(settings["x"].aval.shape)
         args = settings["x"], state[mean], state[variance], settings["weight"], settings["bias"]
@@ -123,7 +123,7 @@ def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node],
             norm, target=modes.batch_norm, target_name="batch_norm", args=args,
             kwargs={"momentum": momentum, "eps": settings["eps"], "axis": axis, "is_unbiased": is_unbiased},
         )  # fmt: skip
-        own[norm] = new
+        layers[norm] = new
         for path, i in ((mean, 1), (variance, 2)):
             old = updates[path]
             updates[path] = dataclasses.replace(
@@ -133,7 +133,7 @@ def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node],
                 args=(norm, i),
                 kwargs={},
             )
-    return own, updates
+    return layers, updates
 
 
 def _varied(x: Any, generator: np.random.Generator) -> Any:
@@ -155,21 +155,25 @@ def _statistics(
     count = x.size // x.shape[settings["axis"]]
     mean, variance = x.mean(axes, dtype=np.float64), x.var(axes, dtype=np.float64)
     unbiased = variance * count / max(count - 1, 1)
-    found: dict[str, tuple[str, float]] = {}
+    averages: dict[str, tuple[str, float]] = {}
     for path, node in updates.items():
         old = np.asarray(ops.to_backend(graph.s[path], "numpy"), np.float64)
-        kept = _share(node, path, graph)
-        if not 0 < kept < 1 or node not in arrays or old.shape != mean.shape:
+        share = _share(node, path, graph)
+        if not 0 < share < 1 or node not in arrays or old.shape != mean.shape:
             continue
-        new = (np.asarray(arrays[node], np.float64) - kept * old) / (1 - kept)
+        new = (np.asarray(arrays[node], np.float64) - share * old) / (1 - share)
         for name, value in (("unbiased", unbiased), ("variance", variance), ("mean", mean)):
             if np.allclose(new, value, rtol=1e-3, atol=1e-4 * (1 + np.abs(value).max())):
-                found[name] = path, round(1 - kept, 6)
-    varied = "variance" if "variance" in found and count < 2 else "unbiased"
-    varied = varied if varied in found else "variance"
-    if "mean" not in found or varied not in found or found["mean"][1] != found[varied][1]:
+                averages[name] = path, round(1 - share, 6)
+    varied = "variance" if "variance" in averages and count < 2 else "unbiased"
+    varied = varied if varied in averages else "variance"
+    if (
+        "mean" not in averages
+        or varied not in averages
+        or averages["mean"][1] != averages[varied][1]
+    ):
         return None
-    return found["mean"][0], found[varied][0], found["mean"][1], varied == "unbiased"
+    return averages["mean"][0], averages[varied][0], averages["mean"][1], varied == "unbiased"
 
 
 def _share(x: Any, path: str, graph: Graph) -> float:

@@ -94,9 +94,9 @@ def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Node]:
 def range_axis_of(node: Node, constants: Any) -> int | None:
     """The axis along which a value is 0, 1, 2, …: of a constant, or a call of `arange`."""
     if node.kind == "call" and op_name(node) == "arange":
-        given = arguments_of(node)
-        start, stop = given["start"], given["stop"]
-        return 0 if given["step"] == 1 and (stop is None or start == 0) else None
+        operands = arguments_of(node)
+        start, stop = operands["start"], operands["stop"]
+        return 0 if operands["step"] == 1 and (stop is None or start == 0) else None
     if node.source != "constants" or node.aval is None or not node.aval.dtype.is_integer:
         return None
     x = np.asarray(ops.to_backend(constants[node.path], "numpy"))
@@ -122,8 +122,8 @@ def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float
     if not (node.aval.dtype.is_floating or node.aval.dtype.kind in kinds):
         return None
     if op_name(node) == "full":  # whose sizes may be those of an argument
-        given = arguments_of(node)
-        value, like = given["fill_value"], given["like"]
+        operands = arguments_of(node)
+        value, like = operands["fill_value"], operands["like"]
         return float(value) if isinstance(value, (int, float)) and like is None else None
     if node.source != "constants":
         return None
@@ -144,8 +144,8 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
     arrays = idiom.example(sizes)
     nodes = {name: recorder.builder.argument(name, aval_of(x)) for name, x in arrays.items()}
     with np.errstate(all="ignore"):
-        given = [Traced(x, nodes[name], recorder) for name, x in arrays.items()]
-        root = idiom.pattern(*given)._node
+        operands = [Traced(x, nodes[name], recorder) for name, x in arrays.items()]
+        root = idiom.pattern(*operands)._node
     held = recorder.builder.values["constants"]
     range_axis = lambda node: range_axis_of(node, held)  # noqa: E731
     terms = Terms(
@@ -158,8 +158,8 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
     def read(term: Any) -> None:
         if term.op == "leaf":
             node, axes = term.settings
-            for atoms, own in zip(axes, idiom.axes[node.name].split(), strict=True):
-                letter.update(dict.fromkeys(atoms, own))
+            for atoms, axis_name in zip(axes, idiom.axes[node.name].split(), strict=True):
+                letter.update(dict.fromkeys(atoms, axis_name))
         for first, second in term.args:
             read(second if isinstance(first, float) else first)
 
@@ -194,10 +194,10 @@ class Match:
         self.nodes, self.floating = found.nodes, floating
         outer = {atom for axis in axes for atom in axis}
         self.axes: dict[str, Axes] = {}
-        for name, _, own in found.occurrences:
+        for name, _, inner in found.occurrences:
             known = self.axes.get(name)
-            if known is None or _inside(own, outer) > _inside(known, outer):
-                self.axes[name] = own
+            if known is None or _inside(inner, outer) > _inside(known, outer):
+                self.axes[name] = inner
         self.writer: Writer
 
     # -- reading ---------------------------------------------------------------------
@@ -246,8 +246,8 @@ class Match:
         """A value in the dtype of the result."""
         assert x.aval is not None
         assert self.root.aval is not None
-        own = self.root.aval.dtype
-        return x if x.aval.dtype is own else self.call("astype", x, own, shape=x.aval.shape)
+        dtype = self.root.aval.dtype
+        return x if x.aval.dtype is dtype else self.call("astype", x, dtype, shape=x.aval.shape)
 
     def arranged(self, name: str, target: Axes) -> Node | None:
         """A parameter with axes of these labels; None if a size is open."""

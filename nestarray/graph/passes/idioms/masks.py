@@ -79,9 +79,9 @@ class Mask:
 
     def arranged(self, axes: Axes) -> Node | None:
         """The mask with axes of these labels, or of size 1, but no batch axis of size 1 first."""
-        own = {*self.atoms}
-        target = tuple([group if own & {*group} else () for group in axes])
-        if any(not own.issuperset(group) for group in target):
+        labels = {*self.atoms}
+        target = tuple([group if labels & {*group} else () for group in axes])
+        if any(not labels.issuperset(group) for group in target):
             return None
         while len(target) > 2 and not target[0]:
             target = target[1:]
@@ -90,9 +90,9 @@ class Mask:
         flat = [atom for group in target for atom in group]
         value = self.value.transpose([self.atoms.index(atom) for atom in flat])
         value = value.reshape([self.match.size(group) for group in target])
-        made = ops.to_backend(np.ascontiguousarray(value), self.match.writer.graph.backend)
+        array = ops.to_backend(np.ascontiguousarray(value), self.match.writer.graph.backend)
         path = f"{self.match.root.name}_{self.name}"
-        return self.match.writer.variable("constants", path, made)
+        return self.match.writer.variable("constants", path, array)
 
 
 def masking(
@@ -166,10 +166,10 @@ def _is_causal(match: Match) -> bool:
         return False
     row, column = axes[rows[0]], axes[columns[0]]
     is_square = node.aval.shape[rows[0]] == node.aval.shape[columns[0]]
-    wanted = {row: 1.0, column: -1.0}
+    steps = {row: 1.0, column: -1.0}
     if match.idiom.name_of_mask == "dropped":
-        wanted = {row: -1.0, column: 1.0, (): -1.0}
-    return is_square and term.op == "not_negative" and terms.steps(term.args[0]) == wanted
+        steps = {row: -1.0, column: 1.0, (): -1.0}
+    return is_square and term.op == "not_negative" and terms.steps(term.args[0]) == steps
 
 
 class _Positions(Terms):
@@ -206,10 +206,10 @@ class _Positions(Terms):
         return self._connected(x, axes, 0.0)
 
     def _connected(self, x: Node, axes: Axes, neutral: float) -> Scaled:
-        given = [self._scaled(arg, axes) for arg in x.args]
-        if (1.0 - neutral, ONE) in given:
+        operands = [self._scaled(arg, axes) for arg in x.args]
+        if (1.0 - neutral, ONE) in operands:
             return 1.0 - neutral, ONE
-        first, *others = [arg for arg in given if arg != (neutral, ONE)] or [(neutral, ONE)]
+        first, *others = [arg for arg in operands if arg != (neutral, ONE)] or [(neutral, ONE)]
         return (1.0, Term("connected", (first, *others), x.name)) if others else first
 
     def _where(self, x: Node, axes: Axes) -> Scaled:

@@ -54,84 +54,86 @@ class Matcher:
         self.node_of, self.anchors, self.numbers = node_of, anchors, numbers
         self.tolerance = tolerance
 
-    def matches(self, pattern: Scaled, program: Scaled, found: Bindings) -> Iterator[Bindings]:
+    def matches(self, pattern: Scaled, program: Scaled, bindings: Bindings) -> Iterator[Bindings]:
         """The extensions of `found` by which a scaled term is the pattern."""
-        (c, term), (d, own) = pattern, program
+        (c, term), (d, inner) = pattern, program
         name = self._parameter(term)
         factors = [self._parameter(x) for x, _ in term.args] if term.op == "product" else []
         number = next((i for i, x in enumerate(factors) if x in self.numbers), None)
         if name in self.numbers:
-            if own == ONE:
+            if inner == ONE:
                 value = d / c
-                before = found.numbers.get(name)
+                before = bindings.numbers.get(name)
                 if before is None or math.isclose(before, value, rel_tol=self.tolerance):
-                    yield replace(found, numbers={**found.numbers, name: value})
+                    yield replace(bindings, numbers={**bindings.numbers, name: value})
         elif number is not None:  # any factor
-            name, rest = factors[number], [x for i, x in enumerate(term.args) if i != number]
-            if name in found.numbers:
+            name, others = factors[number], [x for i, x in enumerate(term.args) if i != number]
+            if name in bindings.numbers:
                 return
             left = (
-                rest[0][0] if len(rest) == 1 and rest[0][1] == 1 else Term("product", tuple(rest))
+                others[0][0]
+                if len(others) == 1 and others[0][1] == 1
+                else Term("product", tuple(others))
             )
-            found = replace(found, numbers={**found.numbers, name: d / c})
-            yield from self.terms(left, own, found)
+            bindings = replace(bindings, numbers={**bindings.numbers, name: d / c})
+            yield from self.terms(left, inner, bindings)
         elif c == d or math.isclose(c, d, rel_tol=self.tolerance):
-            yield from self.terms(term, own, found)
+            yield from self.terms(term, inner, bindings)
 
-    def terms(self, pattern: Term, program: Term, found: Bindings) -> Iterator[Bindings]:
+    def terms(self, pattern: Term, program: Term, bindings: Bindings) -> Iterator[Bindings]:
         """The extensions of `found` by which a term is the pattern."""
         name = self._parameter(pattern)
         if name:
-            yield from self._bound(name, pattern, program, found)
+            yield from self._bound(name, pattern, program, bindings)
         elif pattern.op != program.op or len(pattern.args) != len(program.args):
             return
         elif pattern.op in _UNORDERED:
-            yield from self._unordered(pattern.args, program.args, found)
+            yield from self._unordered(pattern.args, program.args, bindings)
         elif pattern.settings == program.settings:
             if pattern.atoms or program.atoms:
                 pair = pattern.atoms, program.atoms
-                found = replace(found, reductions=(*found.reductions, pair))
-            yield from self._ordered(pattern.args, program.args, found)
+                bindings = replace(bindings, reductions=(*bindings.reductions, pair))
+            yield from self._ordered(pattern.args, program.args, bindings)
 
     def _parameter(self, term: Term) -> str:
         return term.settings[0].name if term.op == "leaf" else ""  # type: ignore[index]
 
     def _bound(
-        self, name: str, pattern: Term, program: Term, found: Bindings
+        self, name: str, pattern: Term, program: Term, bindings: Bindings
     ) -> Iterator[Bindings]:
         use = program.settings if program.op == "leaf" else self.node_of(program)
         if use is None:
             return
         node, axes = use  # type: ignore[misc]
-        want = self.anchors.get(name, found.nodes.get(name, node))
+        want = self.anchors.get(name, bindings.nodes.get(name, node))
         if node is not want or (name not in self.anchors and node in self.anchors.values()):
             return
         occurrence = name, pattern.settings[1], axes  # type: ignore[index]
-        nodes = {**found.nodes, name: node}
-        yield replace(found, nodes=nodes, occurrences=(*found.occurrences, occurrence))
+        nodes = {**bindings.nodes, name: node}
+        yield replace(bindings, nodes=nodes, occurrences=(*bindings.occurrences, occurrence))
 
-    def _pair(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+    def _pair(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
         if isinstance(first[0], Term):  # factors of a product
             if first[1] == second[1]:
-                yield from self.terms(first[0], second[0], found)
+                yield from self.terms(first[0], second[0], bindings)
         else:
-            yield from self.matches(first, second, found)
+            yield from self.matches(first, second, bindings)
 
-    def _ordered(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+    def _ordered(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
         if not first:
-            yield found
+            yield bindings
             return
-        for extended in self._pair(first[0], second[0], found):
+        for extended in self._pair(first[0], second[0], bindings):
             yield from self._ordered(first[1:], second[1:], extended)
 
-    def _unordered(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+    def _unordered(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
         if not first:
-            yield found
+            yield bindings
             return
         for i, other in enumerate(second):
-            for extended in self._pair(first[0], other, found):
-                rest = (*second[:i], *second[i + 1 :])
-                yield from self._unordered(first[1:], rest, extended)
+            for extended in self._pair(first[0], other, bindings):
+                others = (*second[:i], *second[i + 1 :])
+                yield from self._unordered(first[1:], others, extended)
 
 
 def letters_of(
@@ -164,10 +166,10 @@ def letters_of(
     for name, _, axes in (*found.occurrences, *found.occurrences):
         if any(atom not in letters for axis in axes for atom in axis):
             return None
-        own = first.setdefault(name, axes)
-        if [*map(len, own)] != [*map(len, axes)]:
+        labels = first.setdefault(name, axes)
+        if [*map(len, labels)] != [*map(len, axes)]:
             return None
-        for one, other in zip(sum(own, ()), sum(axes, ()), strict=True):
+        for one, other in zip(sum(labels, ()), sum(axes, ()), strict=True):
             letters[one] = letters[other] = letters[one] & letters[other]
     if any(len(names) != 1 for names in letters.values()):
         return None

@@ -147,10 +147,10 @@ class Terms:
         parts = [(f"{atom[0]}.{i}", *atom[1:]) for i in (0, 1)]
         self.sizes[parts[0]], self.sizes[parts[1]] = size, before // size
         new = (parts[0], parts[1])
-        for whole, found in self.splits.items():
-            if atom in found:
-                at = found.index(atom)
-                self.splits[whole] = (*found[:at], *new, *found[at + 1 :])  # type: ignore[assignment]
+        for whole, factors in self.splits.items():
+            if atom in factors:
+                at = factors.index(atom)
+                self.splits[whole] = (*factors[:at], *new, *factors[at + 1 :])  # type: ignore[assignment]
                 raise _Split
         self.splits[atom] = new
         raise _Split
@@ -158,29 +158,29 @@ class Terms:
     def _reshaped(self, axes: Axes, shape: Sequence[Any]) -> Axes:
         """The labels before a reshape from `shape`."""
         atoms = [atom for axis in axes for atom in axis]
-        found: list[tuple[Atom, ...]] = []
+        groups: list[tuple[Atom, ...]] = []
         for size in shape:
             group: list[Atom] = []
             while size != 1:
                 if not atoms:
                     raise NoTerm
-                own = self.sizes[atoms[0]]
-                if own == size:
+                factor = self.sizes[atoms[0]]
+                if factor == size:
                     group.append(atoms.pop(0))
                     break
-                if isinstance(own, Size) or isinstance(size, Size) or not size:
+                if isinstance(factor, Size) or isinstance(size, Size) or not size:
                     raise NoTerm
-                if size % own == 0:
+                if size % factor == 0:
                     group.append(atoms.pop(0))
-                    size //= own
-                elif own % size == 0:
+                    size //= factor
+                elif factor % size == 0:
                     self._split(atoms[0], size)
                 else:
                     raise NoTerm
-            found.append(tuple(group))
+            groups.append(tuple(group))
         if atoms:
             raise NoTerm
-        return tuple(found)
+        return tuple(groups)
 
     def _viewed(self, node: Node, axes: Axes) -> Axes:
         """The labels of the argument of a view."""
@@ -241,9 +241,9 @@ class Terms:
             return self._product([(self._scaled(arg, axes), power) for arg, power in pairs])
         if name in _REDUCTIONS:
             return self._reduced(x, axes)
-        made = getattr(self, f"_{name}", None)
-        if made is not None:
-            return made(x, axes)
+        method = getattr(self, f"_{name}", None)
+        if method is not None:
+            return method(x, axes)
         is_plain = not x.kwargs and all(isinstance(arg, (Node, int, float)) for arg in x.args)
         if is_plain and has(x, Trait.ELEMENTWISE):
             return 1.0, Term(name, tuple([self._scaled(arg, axes) for arg in x.args]))
@@ -269,8 +269,8 @@ class Terms:
         return None
 
     def _take_along_axis(self, x: Node, axes: Axes) -> Scaled:
-        given = arguments_of(x)
-        array, indices, axis = given["x"], given["indices"], given["axis"] % len(axes)
+        operands = arguments_of(x)
+        array, indices, axis = operands["x"], operands["indices"], operands["axis"] % len(axes)
         if _shape(indices)[axis] != 1:
             return leaf(x, axes)
         return self._picked(x, array, indices, axis, axes, axes)
@@ -291,8 +291,8 @@ class Terms:
         is_only = [type(i) is int and i == 0 and n == 1 for i, n in zip(index, shape, strict=False)]
         if len(index) != len(shape) or not all(map(operator.or_, is_whole, is_only)):
             return leaf(x, axes)
-        rest = iter(axes)
-        return self._scaled(array, tuple([next(rest) if own else () for own in is_whole]))
+        labels = iter(axes)
+        return self._scaled(array, tuple([next(labels) if whole else () for whole in is_whole]))
 
     def _rows(self, x: Node, array: Node, index: tuple[Node, ...], axes: Axes) -> Scaled:
         """An element of each row: all indices but one count the rows."""
@@ -309,12 +309,12 @@ class Terms:
         self, x: Node, array: Node, indices: Node, axis: int, axes: Axes, of_indices: Axes
     ) -> Scaled:
         """The elements of an array at indices along one axis, whose label is new."""
-        own = self._labels(("pick", x.name), _shape(array)[axis])
+        labels = self._labels(("pick", x.name), _shape(array)[axis])
         args = (
-            self._scaled(array, (*axes[:axis], own, *axes[axis + 1 :])),
+            self._scaled(array, (*axes[:axis], labels, *axes[axis + 1 :])),
             self._scaled(indices, of_indices),
         )
-        return 1.0, Term("pick", args, atoms=frozenset(own))
+        return 1.0, Term("pick", args, atoms=frozenset(labels))
 
     def _counted(self, x: Any, axes: Axes) -> tuple[Atom, ...] | None:
         """The label of the axis along which a value is 0, 1, 2, …."""
@@ -324,9 +324,9 @@ class Terms:
         """The same of a term."""
         if term.op != "leaf":
             return None
-        node, own = term.settings  # type: ignore[misc]
+        node, labels = term.settings  # type: ignore[misc]
         axis = self.range_axis(node)
-        return None if axis is None else own[axis]
+        return None if axis is None else labels[axis]
 
     def _pow(self, x: Node, axes: Axes) -> Scaled:
         base, exponent = x.args
@@ -364,13 +364,13 @@ class Terms:
         return leaf(x, axes)
 
     def _where(self, x: Node, axes: Axes) -> Scaled:
-        condition, *rest = x.args
+        condition, *choices = x.args
         if not isinstance(condition, Node):
             raise NoTerm
         seen = self._scaled(condition, axes)
         if seen[1] is ONE:
-            return self._scaled(rest[0] if seen[0] else rest[1], axes)
-        return 1.0, Term("where", (seen, *[self._scaled(arg, axes) for arg in rest]))
+            return self._scaled(choices[0] if seen[0] else choices[1], axes)
+        return 1.0, Term("where", (seen, *[self._scaled(arg, axes) for arg in choices]))
 
     def _full(self, x: Node, axes: Axes) -> Scaled:
         value = arguments_of(x)["fill_value"]
@@ -441,9 +441,9 @@ class Terms:
             self._scaled(arguments["x"], (*batch, bound)),
             self._scaled(arguments["weight"], (columns, bound)),
         ]
-        found = self._contracted(factors, bound)
+        contraction = self._contracted(factors, bound)
         bias = arguments["bias"]
-        return found if bias is None else total([found, self._scaled(bias, (columns,))])
+        return contraction if bias is None else total([contraction, self._scaled(bias, (columns,))])
 
     def _einsum(self, x: Node, axes: Axes) -> Scaled:
         text, *arrays = x.args
@@ -499,12 +499,12 @@ class Terms:
 
 def total(terms: Iterable[Scaled]) -> Scaled:
     """Σ terms; the largest factor is taken out."""
-    found: dict[Term, float] = {}
+    factors: dict[Term, float] = {}
     for c, term in terms:
         items = term.args if term.op == "sum" else ((1.0, term),)
         for inner, part in items:
-            found[part] = found.get(part, 0.0) + c * inner
-    items = [(c, term) for term, c in found.items() if c]
+            factors[part] = factors.get(part, 0.0) + c * inner
+    items = [(c, term) for term, c in factors.items() if c]
     largest = [c for c, term in items if term is not ONE]
     if not items:
         return 0.0, ONE
@@ -519,9 +519,9 @@ def _without_floor(x: Scaled) -> Scaled:
     """A term in which the larger of a value and −∞ is the value, which only derivatives tell apart."""
     c, term = x
     if term.op == "maximum":
-        rest = [arg for arg in term.args if arg != (-math.inf, ONE)]
-        if len(rest) == 1 and c == 1.0:
-            return _without_floor(rest[0])
+        others = [arg for arg in term.args if arg != (-math.inf, ONE)]
+        if len(others) == 1 and c == 1.0:
+            return _without_floor(others[0])
     if not term.args or term.op == "product":
         return x
     args = tuple([_without_floor(arg) for arg in term.args])

@@ -200,9 +200,9 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
                 None if g is None or h is None else 8 * (scale * g + shift * h)
                 for g, h in zip(marks, others, strict=True)
             ]
-            found = function.backward(context, *mixed)
-            found = found if isinstance(found, tuple) else (found,)
-            return [g for g in found if isinstance(g, torch.Tensor)]
+            slopes = function.backward(context, *mixed)
+            slopes = slopes if isinstance(slopes, tuple) else (slopes,)
+            return [g for g in slopes if isinstance(g, torch.Tensor)]
 
         both, first, second, zero = backward(1, 2), backward(1, 0), backward(0, 1), backward(0, 0)
         for b, g, h, z in zip(both, first, second, zero, strict=True):
