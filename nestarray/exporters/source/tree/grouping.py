@@ -18,6 +18,7 @@ from nestarray.exporters.source.tree.matching import Match, matched
 from nestarray.exporters.source.tree.modules import (
     Module,
     Path,
+    Step,
     Use,
     identifier,
     is_item,
@@ -83,45 +84,47 @@ class _Classes:
 
     def _join(self, cls: Class, module: Module) -> bool:
         """Make a module a member of a class if its program is equal; whether it is."""
-        base, part = cls.module, module
-        match = matched(base, part, self._is_same)
-        if match is not None:
-            members = {**cls.members, module: match.steps}
-        else:
-            base, part = part, base
-            match = matched(base, part, self._is_same)
-            if match is None:
-                return False
-            place = {step: i for i, step in enumerate(part.steps)}
-            order = [None if step is None else place[step] for step in match.steps]
-            members = {m: [None if i is None else value[i] for i in order]
-                       for m, value in cls.members.items()}  # fmt: skip
-            members[module] = [*module.steps]
-        bypasses = {
-            one: other.bypass
-            for one, other in zip(base.steps, match.steps, strict=True)
-            if isinstance(one, Use) and isinstance(other, Use) and base is module
-        }
-        if any(
-            bypasses.get(use, use.bypass) not in ((), value)
-            for use, value in match.bypasses.items()
-        ):
+        pair = self._both(cls, module)
+        if pair is None or not self._may_share(*pair):
             return False
-        both = Class(base, members)
-        both.periods = {name: self._period(both, name) for name in _lengths(both)}
-        if not self._may_share(both, module, match):
+        both, match = pair
+        bypasses = match.bypasses
+        if both.module is module:  # it gets the bypasses of the program that was the class's
+            steps = zip(module.steps, match.steps, strict=True)
+            old = {x: y.bypass for x, y in steps if isinstance(x, Use) and isinstance(y, Use)}
+            bypasses = old | bypasses
+        elif any(use.bypass not in ((), places) for use, places in bypasses.items()):
             return False
-        self._adapt(cls, module, base, match)
-        for use, places in (*bypasses.items(), *match.bypasses.items()):
+        self._adapt(cls, module, both.module, match)
+        for use, places in bypasses.items():
             use.bypass = places
         cls.module, cls.members, cls.periods = both.module, both.members, both.periods
         self.of[module] = cls
         self._store_constants(cls)
         return True
 
-    def _may_share(self, cls: Class, module: Module, match: Match) -> bool:
+    def _both(self, cls: Class, module: Module) -> tuple[Class, Match] | None:
+        """A class with one more member and the match with its program; the longer one is printed."""
+        match = matched(cls.module, module, self._is_same)
+        if match is not None:
+            both = Class(cls.module, {**cls.members, module: match.steps})
+        else:
+            match = matched(module, cls.module, self._is_same)
+            if match is None:
+                return None
+            place = {step: i for i, step in enumerate(cls.module.steps)}
+            order = [None if step is None else place[step] for step in match.steps]
+            members: dict[Module, list[Step | None]] = {
+                member: [None if i is None else steps[i] for i in order]
+                for member, steps in cls.members.items()
+            }
+            both = Class(module, {**members, module: [*module.steps]})
+        both.periods = {name: self._period(both, name) for name in _lengths(both)}
+        return both, match
+
+    def _may_share(self, cls: Class, match: Match) -> bool:
         """Whether a class can be written: flags and lengths say which children its modules have."""
-        is_alike = bool(module.kind) and len({member.kind for member in cls.members}) == 1
+        is_alike = len({member.kind or member for member in cls.members}) == 1
         if not is_alike and not match.is_whole:
             return False
         has_all_outputs = not match.more and None not in match.outputs
@@ -151,9 +154,8 @@ class _Classes:
     def _store_constants(self, cls: Class) -> None:
         """Remove the texts of constants that differ between the modules of a class."""
         for name in cls.module.variables:
-            values = [
-                m.variables[name] for m in cls.members if name in m.variables
-            ]  # layers lack some
+            # layers lack some
+            values = [m.variables[name] for m in cls.members if name in m.variables]
             if len({self.constants.get(value) for value in values}) > 1:
                 for value in values:
                     self.constants.pop(value, None)
