@@ -35,6 +35,7 @@ EXCEPTIONS = {
     "exporters/source/tree/settings.py": "functions of the target framework",
     "graph/flops.py": "function → the formula of its FLOPs, also of frontends",
     "graph/passes/idioms/normalization.py": "the ops of one pattern",
+    "graph/passes/idioms/terms.py": "op → its term",
     "importers": "functions of the source framework",
     "nn/initializers/distributions.py": "names of nonlinearities in torch",
     "numerics/nonfinite.py": "function → its values at infinity",
