@@ -18,11 +18,12 @@ PYTEST := $(ENVIRONMENT) $(BIN)/python -m pytest
 CREATE := python3 tools/environments.py $(addprefix --python ,$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help env upgrade test test-newest test-oldest test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs derivatives models site clean
+.PHONY: help env upgrade test test-quick test-newest test-oldest test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs derivatives models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
+	@echo "make test-quick  the algorithms on small inputs, for the inner loop"
 	@echo "make test-newest  the release tests with the newest releases of all packages; FULL=1: all fast tests"
 	@echo "make test-oldest  the same with the lowest versions of pyproject.toml, on Python 3.11"
 	@echo "make test-full  all tests, with many more models and random examples"
@@ -55,6 +56,13 @@ upgrade: $(READY)
 
 test: $(READY)
 	$(PYTEST) --numprocesses $(JOBS) --dist worksteal
+
+# no models, few compilations
+QUICK := tests/sizes tests/container tests/comparison tests/graph/passes tests/graph/test_views.py \
+	tests/exporters/test_matching.py tests/importers/test_translator.py tests/meta/test_imports.py
+
+test-quick: $(READY)
+	$(PYTEST) --numprocesses $(JOBS) --dist worksteal $(QUICK)
 
 test-oldest: WARNINGS := -W ignore  # old releases warn of one another
 test-newest test-oldest: test-%:

@@ -27,8 +27,8 @@ from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS
 
 SMALL, LARGE, MEDIUM = 4_000, 40_000, 12_000
-#: More equations than this at this size are one for each element.
-TINY = 600
+#: At this size, equations for each element show in the length of a jaxpr.
+TINY = 64
 #: More seconds at the small size are slow.
 SLOW = 0.002
 #: A larger power than that of sorting, with room for caches and for the noise of one measurement.
@@ -145,8 +145,8 @@ def _counted(function: Function) -> Growth | None:
     """
     for form in FORMS:
         try:
-            tiny = _jaxpr(function, TINY, *form)
-            if len(tiny.outvars) + len(tiny.eqns) > TINY:
+            half, whole = (_length(_jaxpr(function, size, *form)) for size in (TINY // 2, TINY))
+            if whole - half >= TINY // 2:
                 return Growth(math.inf, math.inf, LARGE / SMALL)
             small, large = (_work(_jaxpr(function, size, *form)) for size in (SMALL, LARGE))
         except Exception:  # of JAX or of ours: another form of the call
@@ -160,6 +160,10 @@ def _jaxpr(function: Function, size: int, settings: dict[str, Any], operands: in
 
     vectors = [jax.ShapeDtypeStruct((size,), "float32")] * operands
     return jax.make_jaxpr(lambda *x: function(*x, **settings))(*vectors).jaxpr
+
+
+def _length(jaxpr: Any) -> int:
+    return len(jaxpr.outvars) + len(jaxpr.eqns)
 
 
 def _work(jaxpr: Any) -> float:
