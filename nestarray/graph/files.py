@@ -379,8 +379,9 @@ class _Decoder:
             _identifier(texts["name"])
         aval = None
         if "aval" in record:
-            shape, dtype = record["aval"]
-            aval = Aval(tuple([_size(n) for n in shape]), named_dtype(dtype))
+            sizes, dtype = record["aval"]
+            shape: Any = tuple([_size(n) for n in sizes])
+            aval = Aval(shape, named_dtype(dtype))
         args, kwargs = self.value(record["args"]), self.value(record["kwargs"])
         for name in kwargs:
             _identifier(name, may_be_reserved=True)

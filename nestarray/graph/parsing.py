@@ -26,7 +26,7 @@ from nestarray.graph.files import find_function, named_dtype
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import Sizes
-from nestarray.sizes import names_of
+from nestarray.sizes import names_of, value_at
 from nestarray.sizes import parse as size_of_text
 from nestarray.transforms.abstract import Abstract, Scope, evaluate
 
@@ -164,7 +164,11 @@ class _Reader:
             lines = filter(None, map(_VARIABLE.fullmatch, self.comments.values()))
             avals = {line[2]: _avals(line[3])[0] for line in lines if line[1] == source}
             with use_backend(self.backend):
-                arrays = {p: ops.ones(a.shape, dtype=a.dtype) for p, a in avals.items() if a}
+                arrays = {
+                    p: ops.ones(tuple([value_at(n, {}) for n in a.shape]), dtype=a.dtype)
+                    for p, a in avals.items()
+                    if a
+                }
             held = Container.from_flat_dict(arrays)
         for path, x in held.flat_items():
             node = Node(name=path, kind="input", source=source, path=path, aval=aval_of(x))
@@ -195,8 +199,10 @@ class _Reader:
             match statement:
                 case ast.FunctionDef():
                     self.names[statement.name] = self._body(statement)
-                case ast.Assign([ast.Name("s")], ast.Call(ast.Attribute(ast.Name("s"), "set"))):
-                    path, node = [self._value(x) for x in statement.value.args]
+                case ast.Assign(
+                    [ast.Name("s")], ast.Call(ast.Attribute(ast.Name("s"), "set"), args)
+                ):
+                    path, node = [self._value(x) for x in args]
                     self.updates[path] = node
                 case ast.Assign([ast.Name(name)], value):
                     nodes.append(self._call(name, value))
@@ -307,7 +313,9 @@ class _Reader:
         """An argument: a nest of names and constants."""
         value = self._value
         match expression:
-            case ast.Subscript(ast.Name(source), ast.Constant(path)) if source in _VARIABLES:
+            case ast.Subscript(ast.Name(source), ast.Constant(str() as path)) if (
+                source in _VARIABLES
+            ):
                 if (source, path) not in self.variables:
                     raise ValueError(
                         f"{source}[{path!r}] has no shape: pass {source}=, or write a line "
@@ -318,7 +326,7 @@ class _Reader:
                 return self.names[name]
             case ast.Constant(constant):
                 return constant
-            case ast.UnaryOp(ast.USub(), ast.Constant(number)):
+            case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() | complex() as number)):
                 return -number
             case ast.List(items):
                 return [value(each) for each in items]
@@ -326,7 +334,7 @@ class _Reader:
                 return tuple([value(each) for each in items])
             case ast.Attribute(ast.Name(), name):
                 return named_dtype(name)
-            case ast.Call(ast.Name("float"), [ast.Constant(text)]):
+            case ast.Call(ast.Name("float"), [ast.Constant(str() as text)]):
                 return float(text)
             case ast.Call(ast.Name("complex"), [real, imag]):
                 return complex(value(real), value(imag))

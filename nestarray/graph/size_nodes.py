@@ -45,7 +45,7 @@ def written(
                 return number
             case ast.Name(id=name):
                 return names(name)
-            case ast.UnaryOp(ast.USub(), ast.Constant(value=number)):
+            case ast.UnaryOp(ast.USub(), ast.Constant(value=int() as number)):
                 return -number
             case ast.UnaryOp(ast.USub(), operand):
                 return call(part, "mul", operator.mul, "operator.mul", ast.Constant(-1), operand)

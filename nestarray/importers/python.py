@@ -249,7 +249,7 @@ def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Re
 
 def _open_argument(recorder: AbstractRecorder, x: Any, named: Mapping[int, str]) -> Traced:
     """An argument with names for some sizes."""
-    dims = tuple([named.get(i, int(n)) for i, n in enumerate(x.shape)])
+    dims: Any = tuple([named.get(i, int(n)) for i, n in enumerate(x.shape)])
     return recorder.given(recorder.builder.argument("x", Aval(dims, dtypes.dtype_of(x))))
 
 

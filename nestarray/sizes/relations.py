@@ -241,7 +241,7 @@ class Relations:
         bounds = [self._lower(terms, _DEPTH)]
         for fact in [*self._facts, *self._facts_of(x)]:
             for monomial, n in fact.terms.items():
-                factor = terms.get(monomial, 0) / Fraction(n) if monomial else 0
+                factor = terms.get(monomial, Fraction(0)) / n if monomial else Fraction(0)
                 if factor > 0:  # x is at least x - factor * fact
                     difference = _plus(terms, {m: -factor * k for m, k in fact.terms.items()})
                     if len(difference) <= len(terms):

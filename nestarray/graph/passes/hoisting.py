@@ -17,6 +17,7 @@ from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_nodes, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name, rewrite
+from nestarray.sizes import value_at
 from nestarray.traits import Trait
 
 #: Elements up to which a value may exceed the rows that it is computed of.
@@ -228,4 +229,4 @@ class _Step:
 
 def _size(aval: Aval | None) -> int:
     assert aval is not None
-    return math.prod(map(int, aval.shape))
+    return math.prod([value_at(n, {}) for n in aval.shape])

@@ -95,7 +95,7 @@ class JaxImporter:
         shaped = symbolic(leaves, axes, scope)
         with DECISIONS.applied(None) if any(axes) else contextlib.nullcontext():
             with explained(program.name, has_open_sizes=any(axes)), kept_calls():
-                closed = jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], KEY)
+                closed: Any = jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], KEY)
             scope.close()
             avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
             jaxpr = Traced(closed, scope, leaves, structure, inputs, axes, *output)

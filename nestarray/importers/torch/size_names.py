@@ -103,7 +103,7 @@ class SizeNames:
         """A number, a Size or a Real; of a condition the comparisons that it requires."""
         return converted(
             expression,
-            lambda symbol: named(self._names.get(symbol, symbol.name)),
+            lambda symbol: named(self._names.get(symbol) or symbol.name),
             example,
         )
 

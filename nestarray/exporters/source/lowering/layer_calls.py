@@ -41,7 +41,6 @@ from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import (
-    Rule,
     Writer,
     any_layout,
     arguments_of,
@@ -106,7 +105,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
 
 def _reader(
     graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any], *ops: str
-) -> Rule:
+) -> Callable[[Writer, Node], Any]:
     """A rule that may ask whether a value has one reader, or is the weight of calls of `ops` only."""
     uses = count_uses(graph)
     weights = Counter(place_of(n.args[1]) for n in graph.calls if is_op(n, *ops))
@@ -370,7 +369,9 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
     return None
 
 
-def _stored(graph: Graph, weight: str, *, reshapes: bool = False) -> Rule:
+def _stored(
+    graph: Graph, weight: str, *, reshapes: bool = False
+) -> Callable[[Writer, Node], Node | None]:
     """Variables that all calls transpose, or reshape, are stored in this layout.
 
     Args:

@@ -19,7 +19,7 @@ from nestarray.graph.passes.rewriting import (
 )
 from nestarray.graph.passes.transposes import cancel_transposes
 from nestarray.graph.passes.view_calls import chains, emit, permuted, reshaped
-from nestarray.sizes import Size
+from nestarray.sizes import Size, value_at
 from nestarray.traits import Trait
 
 #: Activation of JAX that has another derivative at 0, or takes arrays for its setting → op, setting.
@@ -107,7 +107,7 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
     if inner.aval is not None and inner.aval.shape == shape:
         plain = inner
     elif mask.source == "constants" and shape != mask.aval.shape:
-        value = ops.reshape(writer.value_of(mask), tuple(map(int, shape)))
+        value = ops.reshape(writer.value_of(mask), tuple([value_at(n, {}) for n in shape]))
         plain = writer.variable("constants", mask.path, value)
     else:
         return None
