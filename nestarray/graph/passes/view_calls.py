@@ -248,19 +248,18 @@ def reshaped(
         return x
     is_open = [i for i, n in enumerate(shape) if isinstance(n, Size)]
     old, new = ([i for i, n in enumerate(sizes) if n == 1] for sizes in (before, shape))
-    if is_open and [n for n in before if n != 1] == [n for n in shape if n != 1]:
+    if len(is_open) > 1 and [n for n in before if n != 1] == [n for n in shape if n != 1]:
         settings: dict[str, Any] = {"like": like, "aval": Aval(shape, x.aval.dtype), "name": name}
         if not old or not new:
             op, axes = ("squeeze", old) if old else ("expand_dims", new)
             axis = axes[0] if len(axes) == 1 else tuple(axes)
             return writer.call(op, x, axis=axis, **settings)
-        if len(is_open) > 1 and len(old) == len(new):
+        if len(old) == len(new):
             places = [iter(old), iter([i for i, n in enumerate(before) if n != 1])]
             order = [next(places[n != 1]) for n in shape]
             return writer.call("permute_dims", x, tuple(order), **settings)
-        if len(is_open) > 1:
-            inner = reshaped(writer, x, tuple([n for n in before if n != 1]), like)
-            return inner and reshaped(writer, inner, shape, like, name)
+        inner = reshaped(writer, x, tuple([n for n in before if n != 1]), like)
+        return inner and reshaped(writer, inner, shape, like, name)
     sizes: list[Any] = [-1 if i in is_open else n for i, n in enumerate(shape)]
     if len(is_open) > 1:
         if not {shape[i] for i in is_open} <= {*batch.aval.shape}:

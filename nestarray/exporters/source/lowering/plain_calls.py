@@ -45,8 +45,13 @@ def plain(writer: Writer, node: Node) -> Node | None:
         return short
     if is_op(node, "reshape") and any(isinstance(n, Size) for n in node.aval.shape):
         x = node.args[0]
-        is_wide = x.aval.shape == tuple([n for n in node.aval.shape if n != 1])
-        return reshaped(writer, x, node.aval.shape, node, node.name) if is_wide else None
+        axes = tuple([i for i, n in enumerate(node.aval.shape) if n == 1])
+        if getattr(x, "aval", None) is None:
+            return None
+        if x.aval.shape != tuple([n for n in node.aval.shape if n != 1]):
+            return None
+        settings: dict[str, Any] = {"like": node, "aval": node.aval, "name": node.name}
+        return writer.call("expand_dims", x, axes[0] if len(axes) == 1 else axes, **settings)
     if is_arithmetic(node) and len(node.args) == 2:
         first = _without_broadcast(*node.args, node.aval)
         second = _without_broadcast(node.args[1], first, node.aval)
