@@ -1,4 +1,4 @@
-"""What a match writes, and values that are known."""
+"""Numbers and ranges among the values of a program."""
 
 from __future__ import annotations
 
