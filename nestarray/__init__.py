@@ -195,19 +195,20 @@ _lazy_imports.attach_methods(
     },
 )
 
+_NATIVE_MODULES = (
+    "to_equinox_module",
+    "to_flax_module",
+    "to_haiku_module",
+    "to_keras_model",
+    "to_linen_module",
+    "to_tf_module",
+    "to_torch_module",
+)
 _lazy_imports.attach_methods(
     "nestarray.graph.graph.Graph",
     {
         "nestarray.exporters.export": ("export",),
-        "nestarray.exporters.native": (
-            "to_equinox_module",
-            "to_flax_module",
-            "to_haiku_module",
-            "to_keras_model",
-            "to_linen_module",
-            "to_tf_module",
-            "to_torch_module",
-        ),
+        "nestarray.exporters.native": _NATIVE_MODULES,
         "nestarray.exporters.source.eject": ("_standalone_source", "eject"),
         "nestarray.graph.census": ("report",),
         "nestarray.graph.files": ("load", "save"),
@@ -227,15 +228,7 @@ _lazy_imports.attach_methods(
 _lazy_imports.attach_methods(
     "nestarray.nn.module.Module",
     {
-        "nestarray.exporters.native": (
-            "to_equinox_module",
-            "to_flax_module",
-            "to_haiku_module",
-            "to_keras_model",
-            "to_linen_module",
-            "to_tf_module",
-            "to_torch_module",
-        ),
+        "nestarray.exporters.native": _NATIVE_MODULES,
     },
 )
 

@@ -109,10 +109,10 @@ class Refused(ConversionError):
     """A program, or a part of it, has no translation.
 
     Args:
-        reason: what is missing or not allowed.
+        reason: the missing or refused part.
         place: the function and the call, ``"trace_graph: While (model.py:3)"``; the code that knows
             it adds it later.
-        remedy: what the user can do.
+        remedy: advice for the user.
     """
 
     def __init__(self, reason: str, place: str = "", remedy: str = "") -> None:

@@ -1,7 +1,8 @@
 """The border to code that is not ours: a user's model, a framework's tracer, a runtime of files.
 
-Such code may raise anything. Here, and only here, all its errors are caught; everything else catches
-the errors of this package.
+Such code may raise anything. `foreign` catches all its errors; other code catches errors of this
+package. Two places need the error itself: ``torch.export``, which is tried again with workarounds,
+and a call of a graph, whose error gets its place.
 """
 
 from __future__ import annotations

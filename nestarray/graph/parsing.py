@@ -60,7 +60,7 @@ def parse(
     Args:
         text: the program. Comments give shapes and dtypes: of the arguments and of values that are
             unpacked in the line that names them, of a call in its line, and of a variable in a
-            line of its own, ``# v['weight']: float32[3, 2]``. A call may have no comment.
+            separate line, ``# v['weight']: float32[3, 2]``. A call may have no comment.
         v, s, constants: the variables that the program reads; None: arrays of ones, of the shapes
             in the comments.
         backend: on which the graph runs, where the text does not say it.

@@ -214,7 +214,7 @@ def items_of(module: Module, name: Path) -> list[Path]:
 
 
 def lists_of(module: Module) -> list[Path]:
-    """The lists of a module; that of a sequence has no name."""
+    """The lists of a module; the list of a sequence has no name."""
     names = [name[:-1] for name in module.children if name[-1].isdigit()]
     return [*dict.fromkeys(names)]
 
