@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,66 +25,54 @@ from nestarray.sizes import (
 _Conditions = tuple[Condition, ...]
 
 
-def _compared(sign: str, a: Any, b: Any) -> _Conditions:
-    return (Condition(a, sign, b),)
+def _power(x: Any, exponent: Any) -> Any:
+    return real("math.sqrt", x) if exponent == 0.5 else computed("**", x, exponent)
 
 
-def _rounded(function: str, x: Any, dtype: Any) -> IntOrSize:
-    return rounded(function, x)
+#: Function of sympy or torch → the same on sizes. Those of more operands are taken in order.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "Add": partial(computed, "+"), "Mul": partial(computed, "*"), "Max": larger, "Min": smaller,
+    "FloorDiv": partial(computed, "//"), "CleanDiv": partial(computed, "//"),
+    "Mod": partial(computed, "%"), "PythonMod": partial(computed, "%"),
+    "Pow": _power, "FloatPow": _power, "PowByNatural": _power,
+    "floor": partial(rounded, "math.floor"), "FloorToInt": partial(rounded, "math.floor"),
+    "ceiling": partial(rounded, "math.ceil"), "CeilToInt": partial(rounded, "math.ceil"),
+    "TruncToInt": partial(rounded, "int"), "RoundToInt": partial(rounded, "round"),
+    "IntTrueDiv": partial(real, "/"), "FloatTrueDiv": partial(real, "/"),
+    "ToFloat": partial(real, "float"), "OpaqueUnaryFn_sqrt": partial(real, "math.sqrt"),
+    "Abs": lambda x: larger(x, -x), "Identity": lambda x: x, "And": operator.add,
+}  # fmt: skip
+_OF_MANY = ("Add", "Mul", "Max", "Min", "And", "Or")
+_SIGNS = {
+    "Equality": "==", "Unequality": "!=", "StrictLessThan": "<", "LessThan": "<=",
+    "StrictGreaterThan": ">", "GreaterThan": ">=",
+}  # fmt: skip
 
 
-class _Arithmetic:
-    """The operations that torch's interpreter of expressions calls, on sizes and conditions.
+def _computed(expression: Any, sizes: Mapping[Any, IntOrSize], example: Mapping[str, int]) -> Any:
+    """The value of an expression of sizes; of a condition the comparisons that it requires."""
+    name = type(expression).__name__
+    if expression.is_Symbol:
+        return sizes[expression]
+    if expression.is_Number:
+        return int(expression) if expression.is_Integer else float(expression)
+    if name in ("BooleanTrue", "BooleanFalse"):
+        return () if expression else (Condition(0, "!=", 0),)
+    args = [_computed(each, sizes, example) for each in expression.args]
+    if name in _SIGNS:
+        return _compared(_SIGNS[name], *args, example)
+    if name == "Not":
+        return opposites(*args, example)
+    if name == "Or":
+        return functools.reduce(lambda a, b: any_of((a, b), example), args)
+    function = _FUNCTIONS[name]
+    return functools.reduce(function, args) if name in _OF_MANY else function(*args)
 
-    Args:
-        example: sizes for which conditions hold; see `nestarray.sizes.any_of`.
-    """
 
-    def __init__(self, example: Mapping[str, int]) -> None:
-        self._example = example
-
-    def or_(self, a: _Conditions, b: _Conditions) -> _Conditions:
-        return any_of((a, b), self._example)
-
-    def not_(self, a: _Conditions) -> _Conditions:
-        return opposites(a, self._example)
-
-    def eq(self, a: Any, b: Any) -> _Conditions:
-        if isinstance(a, tuple):
-            return equal_answers(a, b, self._example)
-        return (Condition(a, "==", b),)
-
-    def ne(self, a: Any, b: Any) -> _Conditions:
-        return self.eq(a, self.not_(b)) if isinstance(a, tuple) else (Condition(a, "!=", b),)
-
-    add, mul, pow, pow_by_natural, floordiv, mod, python_mod = (
-        staticmethod(partial(computed, sign)) for sign in ("+", "*", "**", "**", "//", "%", "%")
-    )
-    lt, le, gt, ge = (staticmethod(partial(_compared, sign)) for sign in ("<", "<=", ">", ">="))
-    floor_to_int, ceil_to_int, trunc_to_int, round_to_int = (
-        staticmethod(partial(_rounded, function))
-        for function in ("math.floor", "math.ceil", "int", "round")
-    )
-    truediv = int_truediv = staticmethod(partial(real, "/"))
-    sqrt = staticmethod(partial(real, "math.sqrt"))
-    minimum, maximum, and_ = staticmethod(smaller), staticmethod(larger), staticmethod(operator.add)
-
-    def sym_sum(self, operands: Sequence[Any]) -> Any:
-        return functools.reduce(self.add, operands)
-
-    def abs(self, x: IntOrSize) -> IntOrSize:
-        return larger(x, -x)
-
-    def identity(self, x: Any) -> Any:
-        return x
-
-    def to_dtype(self, x: Any, dtype: Any) -> Any:
-        return real("float", x)
-
-    def constant(self, value: Any, dtype: Any) -> Any:
-        if value.is_Boolean:
-            return () if value else (Condition(0, "!=", 0),)
-        return int(value) if value.is_Integer else float(value)
+def _compared(sign: str, a: Any, b: Any, example: Mapping[str, int]) -> _Conditions:
+    if not isinstance(a, tuple):
+        return (Condition(a, sign, b),)
+    return equal_answers(a, b if sign == "==" else opposites(b, example), example)
 
 
 def converted(
@@ -108,10 +96,8 @@ def converted(
         >>> converted(2 * n + 1, lambda symbol: named(symbol.name))
         Size('2 * n + 1')
     """
-    from torch.utils._sympy.interp import sympy_interp
-
     sizes = {symbol: size_of(symbol) for symbol in expression.free_symbols}
     try:
-        return sympy_interp(_Arithmetic(example or {}), sizes, expression)
-    except (AttributeError, KeyError, TypeError):  # an operation that sizes do not have
+        return _computed(expression, sizes, example or {})
+    except (KeyError, TypeError):  # an operation that sizes do not have
         raise ArgumentError(f"sizes: {expression} is no arithmetic of sizes") from None
