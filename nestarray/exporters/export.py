@@ -199,10 +199,10 @@ def _error_at_other_sizes(
         example = example_of(graph, sizes)
         try:
             with foreign():
-                wanted = _wanted(graph, example)
+                expected = _wanted(graph, example)
         except Refused:  # sizes that the trace did not exclude, such as of an index
             return 0.0
-        return compared(wanted, run(example))
+        return compared(expected, run(example))
 
     def fails(sizes: Mapping[str, int]) -> bool:
         try:
@@ -276,7 +276,7 @@ def _is_refused_or_right(
     try:
         with foreign():
             outputs = None if name in _UNCHECKED else run(example)
-            wanted = model(example) if model else None
+            expected = model(example) if model else None
     except Refused:  # by a runtime or a model
         return True
     if outputs is None:
@@ -284,7 +284,7 @@ def _is_refused_or_right(
     if not any(x.size for x in outputs.values()):  # too small a size
         return True
     try:
-        return wanted is not None and compared(wanted, outputs) >= 0.0
+        return expected is not None and compared(expected, outputs) >= 0.0
     except ConversionError:  # they differ
         return False
 
@@ -353,7 +353,7 @@ def example_of(graph: Graph, sizes: Mapping[str, int] | None = None) -> Example:
             specialize 0 and 1.
     """
     sizes = sizes or {name: max(2, n) for name, n in graph.sizes.example.items()}
-    given = graph.reference
+    reference = graph.reference
     flat: dict[Node, Any] = {}
     generator = np.random.default_rng(0)
     for node in graph.inputs:
@@ -363,7 +363,7 @@ def example_of(graph: Graph, sizes: Mapping[str, int] | None = None) -> Example:
             )
         shape = tuple([value_at(n, sizes) for n in node.aval.shape])
         flat[node] = _random(shape, node.aval.dtype, generator)
-    if given is not None:
+    if reference is not None:
         flat |= _given(graph, flat)
     args, kwargs = map_nodes(flat.__getitem__, taken(graph))
     return Example(tuple(args), dict(kwargs), {n.name: flat[n] for n in graph.inputs})
@@ -449,7 +449,7 @@ def difference(
     graph: str,
     what: str,
     accepted: float,
-    wanted: Mapping[str, Any],
+    expected: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
 ) -> float:
     """The largest difference between the outputs of a file and of the graph.
@@ -459,19 +459,19 @@ def difference(
         graph: the name of the graph.
         what: the file, in words.
         accepted: the largest difference without an error.
-        wanted: the outputs of the graph, by `named_outputs`.
+        expected: the outputs of the graph, by `named_outputs`.
         outputs: of the file, by `named_outputs`.
 
     Raises:
         ConversionError: the outputs differ.
     """
     worst = 0.0
-    if not {*wanted} <= {*outputs}:  # some files also have the numbers among the outputs
+    if not {*expected} <= {*outputs}:  # some files also have the numbers among the outputs
         raise ConversionError(
             f"{op}: {graph}: the {what} has the outputs {sorted(outputs)}, the graph has "
-            f"{sorted(wanted)}"
+            f"{sorted(expected)}"
         )
-    for name, want in wanted.items():
+    for name, want in expected.items():
         got = np.asarray(outputs[name])
         if got.shape != tuple(want.shape):
             raise ConversionError(
@@ -488,9 +488,9 @@ def difference(
     return worst
 
 
-def _relative_error(wanted: Any, found: Any) -> float:
+def _relative_error(expected: Any, value: Any) -> float:
     """The largest difference, relative to the largest finite number of the first array."""
-    want, got = [np.asarray(ops.to_backend(x, "numpy")) for x in (wanted, found)]
+    want, got = [np.asarray(ops.to_backend(x, "numpy")) for x in (expected, value)]
     kind = complex if want.dtype.kind == "c" else float
     a, b = got.astype(kind), want.astype(kind)
     equal = (a == b) | (np.isnan(a) & np.isnan(b))

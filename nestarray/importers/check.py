@@ -244,22 +244,22 @@ def _report(request: Request, imported: Imported, core: ModuleType) -> CheckRepo
     )
 
 
-def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:
+def _dtypes(results: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:
     """Dtypes that the target lacks, and notes on dtypes that it narrows."""
     groups: dict[Any, list[str]] = {}
-    for dtype, place in found:
+    for dtype, place in results:
         groups.setdefault(dtype, []).append(place)
     problems, notes = [], []
     for dtype, places in groups.items():
         short = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
         try:
-            wanted = dtypes.as_dtype(dtype)
-            held = dtypes.as_dtype(target.native_dtype(wanted))
+            expected = dtypes.as_dtype(dtype)
+            held = dtypes.as_dtype(target.native_dtype(expected))
         except DtypeError as error:
             where = next((place for place in places if place), "")
             problems.append(Problem(f"dtype {short}", str(error), where, len(places)))
         else:
-            if held is not wanted:
+            if held is not expected:
                 notes.append(f"{short} is {held.name} on {target.NAME} ({len(places)} arrays)")
     return problems, notes
 
@@ -291,8 +291,8 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
     """
     there = graph.replace(backend=target)
     variables = {"v": graph.v, "s": graph.s, "constants": graph.constants}
-    given = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
-    found: list[tuple[Node, BaseException]] = []
+    arguments = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
+    failures: list[tuple[Node, BaseException]] = []
 
     def described(node: Node) -> tuple[tuple[int, ...], Any]:
         if node.source != "x":
@@ -305,7 +305,7 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
 
     def run(*values: Any) -> Any:
         key = random.key(0, backend=target) if graph.needs_key else None
-        known: dict[Node, Any] = dict(zip(given, values, strict=True))
+        known: dict[Node, Any] = dict(zip(arguments, values, strict=True))
         known |= {n: key for n in graph.nodes if n.source == "key"}
         for node in graph.calls:
             if all(used in known for used in iter_nodes((node.args, node.kwargs))):
@@ -314,7 +314,7 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
                         known[node] = compute(there, node, known.__getitem__, key)
                     continue
                 except Refused as error:
-                    found.append((node, error.__cause__ or error))
+                    failures.append((node, error.__cause__ or error))
             shape = [] if node.aval is None else [n for n in node.aval.shape if isinstance(n, int)]
             if node.aval is not None and len(shape) == len(node.aval.shape):
                 with contextlib.suppress(DtypeError):  # of the backend; later calls are not run
@@ -322,8 +322,8 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
         return ()
 
     with use_backend(target):
-        native_transforms(target).call_without_numbers(run, [described(node) for node in given])
-    return found
+        native_transforms(target).call_without_numbers(run, [described(node) for node in arguments])
+    return failures
 
 
 def obstacles(graph: Graph) -> list[Problem]:

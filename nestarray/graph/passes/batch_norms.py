@@ -56,8 +56,8 @@ def _after_layer(writer: Writer, node: Node) -> tuple[Node, int] | None:
 def _read(layer: Node, node: Node) -> list[Node | None]:
     """The variables of a layer and of its normalization."""
     before, norm = arguments_of(layer), arguments_of(node)
-    own = before["weight"], before.get("bias")
-    return [*own, *(norm[name] for name in ("mean", "variance", "weight", "bias"))]
+    affine = before["weight"], before.get("bias")
+    return [*affine, *(norm[name] for name in ("mean", "variance", "weight", "bias"))]
 
 
 def _folded(writer: Writer, node: Node, layer: Node, channel: int) -> Node:

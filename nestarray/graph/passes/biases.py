@@ -40,9 +40,9 @@ def _biased_convolution(writer: Writer, node: Node) -> tuple[Node, Node] | None:
     """A convolution without a bias, and the vector along its channels that is added."""
     for layer, other in _terms(node):
         if any_layout(op_name(layer)) == "conv" and _is_only_term(writer, layer, node):
-            given = arguments_of(layer)
-            bias = _vector(other, layer, is_last=given.get("data_format") == "channels_last")
-            if bias is not None and given["bias"] is None:
+            operands = arguments_of(layer)
+            bias = _vector(other, layer, is_last=operands.get("data_format") == "channels_last")
+            if bias is not None and operands["bias"] is None:
                 return layer, bias
     return None
 
@@ -64,8 +64,8 @@ def _with_bias(writer: Writer, node: Node, layer: Node, bias: Node) -> Node:
             y = na.conv2d(x, w, b, stride=2)
             return y
     """
-    given = arguments_of(layer)
-    arrays = given["x"], given["weight"], bias
+    operands = arguments_of(layer)
+    arrays = operands["x"], operands["weight"], bias
     settings = {k: x for k, x in layer.kwargs.items() if k not in ("x", "weight", "bias")}
     op = op_name(layer)
     return writer.call(op, *arrays, like=layer, aval=node.aval, name=node.name, **settings)

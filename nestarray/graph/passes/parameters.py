@@ -69,9 +69,9 @@ def _variable(writer: Writer, node: Node, value: Any) -> Node:
             y = na.add(scaled, v['scale'])
             return y
     """
-    given = list(iter_nodes((node.args, node.kwargs)))
-    variables = [used for used in given if used.source != "constants"]
-    source = "v" if any(used.source == "v" for used in given) else "s"
+    operands = list(iter_nodes((node.args, node.kwargs)))
+    variables = [used for used in operands if used.source != "constants"]
+    source = "v" if any(used.source == "v" for used in operands) else "s"
     path = f"folded/{node.name}"
     if not variables:
         source = "constants"

@@ -264,8 +264,10 @@ def reshaped(
     if len(is_open) > 1:
         if not {shape[i] for i in is_open} <= {*batch.aval.shape}:
             return None
-        own = writer.call("shape", batch, like=like, aval=None)
+        shape_of_batch = writer.call("shape", batch, like=like, aval=None)
         for i in is_open:
-            sizes[i] = writer.item(own, batch.aval.shape.index(shape[i]), like=like, aval=None)
+            sizes[i] = writer.item(
+                shape_of_batch, batch.aval.shape.index(shape[i]), like=like, aval=None
+            )
     aval = Aval(shape, x.aval.dtype)
     return writer.call("reshape", x, tuple(sizes), like=like, aval=aval, name=name)

@@ -113,27 +113,27 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
     def run(*given: Any) -> Any:
         with _noting(False):
-            found = op.call_native(*_filled(written, given))
-        kinds[:] = [None if backends.is_array(found) else type(found)]
-        if backends.is_array(found):
-            return found
-        if not isinstance(found, (tuple, list)) or not all(map(backends.is_array, found)):
-            raise TypeError(f"got {type(found).__name__}, expected arrays")
-        return tuple(found)
+            result = op.call_native(*_filled(written, given))
+        kinds[:] = [None if backends.is_array(result) else type(result)]
+        if backends.is_array(result):
+            return result
+        if not isinstance(result, (tuple, list)) or not all(map(backends.is_array, result)):
+            raise TypeError(f"got {type(result).__name__}, expected arrays")
+        return tuple(result)
 
     import jax
 
     run.__name__ = f"na.{op.name}.{next(_numbers)}"
     try:
         with foreign():
-            found = jax.jit(run)(*arrays)
+            result = jax.jit(run)(*arrays)
     except Refused:  # it needs values, or is wrong, which the plain call explains
         return op.call_native(args, kwargs)
     (kind,) = kinds
     _calls.get()[run.__name__] = OwnCall(op, *written, run, is_single=kind is None)
     if kind is None:
-        return found
-    return kind(*found) if hasattr(kind, "_fields") else kind(found)
+        return result
+    return kind(*result) if hasattr(kind, "_fields") else kind(result)
 
 
 def _filled(nest: Any, given: Sequence[Any]) -> Any:
@@ -160,7 +160,7 @@ def _is_unchanged(call: OwnCall, eqn: Any) -> bool:
 
     try:
         with kept_calls(), foreign():
-            found = jax.make_jaxpr(call.run)(*[x.aval for x in eqn.invars])
+            jaxpr = jax.make_jaxpr(call.run)(*[x.aval for x in eqn.invars])
     except Refused:  # the inputs are others
         return False
-    return str(found) == str(call_of(eqn).jaxpr)
+    return str(jaxpr) == str(call_of(eqn).jaxpr)
