@@ -11,6 +11,7 @@ the jaxpr read and write are counted first, and only functions whose counts grow
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import math
@@ -79,10 +80,10 @@ def _of_backend(backend: str) -> Table:
     count = unrolled = 0
     for label, function, native in _functions():
         for kind, call in (("", function), ("gradient of ", _gradient(function))):
-            growth = _counted(call) if backend == "jax" else None
-            if growth is not None and growth.small == math.inf:
+            if backend == "jax" and _is_unrolled(call):
                 unrolled += 1
                 continue
+            growth = _counted(call) if backend == "jax" else None
             if growth is None or growth.power > LIMIT:
                 growth = _growth(call, backend)
             if growth is None:
@@ -137,33 +138,35 @@ def _gradient(function: Function) -> Function:
     return gradient
 
 
+def _is_unrolled(function: Function) -> bool:
+    """Whether a jaxpr has equations or results for each element; XLA takes minutes to compile it."""
+    half, whole = _jaxpr(function, TINY // 2), _jaxpr(function, TINY)
+    if half is None or whole is None:
+        return False
+    lengths = [len(jaxpr.outvars) + len(jaxpr.eqns) for jaxpr in (half, whole)]
+    return lengths[1] - lengths[0] >= TINY // 2
+
+
 def _counted(function: Function) -> Growth | None:
-    """The elements that the jaxpr of the first form of a call that works reads and writes.
-
-    None if no form can be traced, or if values decide how often a loop runs. The counts are infinite
-    for a jaxpr with an equation or a result for each element, which XLA takes minutes to compile.
-    """
-    for form in FORMS:
-        try:
-            half, whole = (_length(_jaxpr(function, size, *form)) for size in (TINY // 2, TINY))
-            if whole - half >= TINY // 2:
-                return Growth(math.inf, math.inf, LARGE / SMALL)
-            small, large = (_work(_jaxpr(function, size, *form)) for size in (SMALL, LARGE))
-        except Exception:  # of JAX or of ours: another form of the call
-            continue
-        return Growth(small, large, LARGE / SMALL) if math.isfinite(large) else None
-    return None
+    """The elements that a jaxpr reads and writes; None if values decide how often a loop runs."""
+    small, large = _jaxpr(function, SMALL), _jaxpr(function, LARGE)
+    if small is None or large is None:
+        return None
+    growth = Growth(_work(small), _work(large), LARGE / SMALL)
+    return growth if math.isfinite(growth.large) else None
 
 
-def _jaxpr(function: Function, size: int, settings: dict[str, Any], operands: int) -> Any:
+def _jaxpr(function: Function, size: int) -> Any:
+    """The jaxpr of the first form of a call that can be traced; None if none can."""
     import jax
 
-    vectors = [jax.ShapeDtypeStruct((size,), "float32")] * operands
-    return jax.make_jaxpr(lambda *x: function(*x, **settings))(*vectors).jaxpr
-
-
-def _length(jaxpr: Any) -> int:
-    return len(jaxpr.outvars) + len(jaxpr.eqns)
+    for settings, operands in FORMS:
+        vectors = [jax.ShapeDtypeStruct((size,), "float32")] * operands
+        try:
+            return jax.make_jaxpr(functools.partial(function, **settings))(*vectors).jaxpr
+        except Exception:  # of JAX or of ours: another form of the call
+            continue
+    return None
 
 
 def _work(jaxpr: Any) -> float:
