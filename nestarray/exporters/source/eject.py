@@ -184,7 +184,7 @@ def _wanted(source: Style, graph: Graph, example: Example) -> dict[str, Any]:
     """The outputs of a graph, and the new values of its state by their names in the source."""
     program = rewrite(graph, unseeded).lower()
     inputs = program.bind(*example.on(graph.backend))
-    program = with_training_layers(program, inputs, source.language.name)
+    program = with_training_layers(program, inputs, source.records or source.language.name)
     output, updates = result_of(steps(program, inputs, None))
     names = {value.path: name for name, value in source.variables.items() if value.source == "s"}
     return named_outputs(output) | {

@@ -89,15 +89,16 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         style: a style of the framework.
     """
     written = style_of(target, style)
+    framework = written.records or target
     paths = [*graph.state_updates]
-    graph = lowered(graph, target, has_channels_last=written.has_channels_last)
+    graph = lowered(graph, framework, has_channels_last=written.has_channels_last)
     moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()
     for example in examples(graph):
-        args, kwargs = example.on(target)
+        args, kwargs = example.on(framework)
         inputs = graph.bind(args, kwargs)
-        program = with_training_layers(graph, inputs, target)
+        program = with_training_layers(graph, inputs, framework)
         updated |= {*program.state_updates}
         recordings.append(record(program, inputs))
     recording = with_open_sizes(recordings, graph.name)

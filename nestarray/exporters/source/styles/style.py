@@ -55,6 +55,8 @@ class Style(ABC):
     Attributes:
         language: of the framework.
         library: that the source needs.
+        records: the framework whose calls are recorded and translated, for a library that is no
+            backend (`translation`); by default the target.
         is_functional: whether modules of one call are written as this call.
         has_channels_last: whether images and kernels have the channels last.
         has_mode: whether ``train()`` and ``eval()`` of the model switch its mode.
@@ -67,6 +69,7 @@ class Style(ABC):
 
     language: Any
     library: str
+    records = ""
     is_functional = False
     has_channels_last = False
     has_mode = False
