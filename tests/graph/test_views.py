@@ -100,9 +100,14 @@ def chains(draw: Any, sizes: Sizes, longest: int = 5, *, repeats: bool = True) -
             axes = [*[[draw(st.sampled_from(sizes))]] * draw(st.integers(0, 1)), *axes]
         else:
             items, left = [], []
+            has_new_axes = draw(st.booleans())  # of a single call
             for axis in axes:
+                if has_new_axes and draw(st.booleans()):
+                    items.append(None)
+                    left.append([])
                 size = math.prod(axis)
-                item = draw(st.sampled_from(["whole", "first", "last", "part"]))
+                kinds = ["whole"] if has_new_axes else ["whole", "first", "last", "part"]
+                item = draw(st.sampled_from(kinds))
                 if item == "part" and isinstance(size, int):
                     start, stop = draw(st.integers(0, size - 1)), draw(st.integers(1, size))
                     items.append(

@@ -189,14 +189,19 @@ class View:
         """The view at positions and slices; None at others, and for parts of merged axes.
 
         Args:
-            items: one for each of the first axes, perhaps with an Ellipsis.
+            items: one for each of the first axes, perhaps with an Ellipsis and new axes.
             shape: of the result.
         """
+        missing = len(self.axes) - sum(item is not None and item is not Ellipsis for item in items)
         for i in [i for i, item in enumerate(items) if item is Ellipsis]:
-            items = [*items[:i], *[WHOLE] * (len(self.axes) + 1 - len(items)), *items[i + 1 :]]
-        items = [*items, *[WHOLE] * (len(self.axes) - len(items))]
+            items, missing = [*items[:i], *[WHOLE] * missing, *items[i + 1 :]], 0
         start, axes = [*self.start, 0], []  # the last one of factors that repeat
-        for factors, item in zip(self.axes, items, strict=True):
+        of_array = iter(self.axes)
+        for item in (*items, *[WHOLE] * missing):
+            if item is None:
+                axes.append(())
+                continue
+            factors = next(of_array)
             part = _accessed(factors, item, shape[len(axes)] if isinstance(item, slice) else 1)
             if part is None:
                 return None

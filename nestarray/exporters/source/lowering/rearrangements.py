@@ -62,7 +62,8 @@ def _before_views(writer: Writer, node: Node, shared: dict[Any, Node]) -> Node |
     along = [[f for axis in batch for f in axis if f.axis == i] for i in range(len(view.base))]
     axes = [tuple(fs) for fs, n in zip(along, view.base, strict=True) if fs or n == 1]
     before = dataclasses.replace(view, axes=(*axes, row))
-    if not count or not row or before == view or not view.is_bijective or max(map(len, axes)) > 1:
+    is_simple = view.is_bijective and not any(axis[1:] for axis in axes)
+    if not count or not row or before == view or not is_simple:
         return None
     rows = emit(writer, x, before, node.args[0], most=count, shared=shared)
     if rows is None:

@@ -84,7 +84,7 @@ _OF_TENSORS = frozenset(
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
 #: Methods whose sizes are separate arguments: ``x.reshape(2, 3)``.
-_VARIADIC = ("reshape", "view", "expand", "permute", "flip")
+_VARIADIC = ("reshape", "view", "expand", "permute", "flip", "repeat")
 
 
 class TorchLanguage(Language):
@@ -141,6 +141,9 @@ class TorchLanguage(Language):
             return dataclasses.replace(call, target=target, args=(source, dtype), kwargs={})
         if target == "torch.arange" and args[::2] == [0, 1]:
             args = [args[1]]
+        if target == "torch.tile":  # which takes fewer numbers than axes
+            missing = len(args[0].shape) - len(args[1])
+            target, args = "method:repeat", [args[0], (1,) * missing + tuple(args[1])]
         target = _METHODS.get(target, target)
         if target in ("method:amax", "method:amin"):
             axes = args[1] if len(args) > 1 else kwargs.get("dim")
@@ -247,10 +250,10 @@ def one_number(name: str | None, value: Any) -> Any:
 def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
     """Whether a call only gives an array the shape that it has."""
     kind, _, name = target.rpartition(":")
-    names = ("reshape", "view", "expand", "contiguous", "clone") if kind else ("torch.tile",)
+    names = ("reshape", "view", "expand", "repeat", "contiguous", "clone")
     if name in ("movedim", "torch.movedim"):
         return args[1:] == [args[1]] * 2
-    if name not in names or not isinstance(call.result, Value):
+    if not kind or name not in names or not isinstance(call.result, Value):
         return False
     return isinstance(args[0], Value) and args[0].shape == call.result.shape
 
