@@ -209,6 +209,7 @@ class Recorder:
         calls: the calls so far.
         constants: arrays that calls use and the graph does not hold, by path.
         numbers: Value of a `Number` → the integer.
+        sizes: (operator, operands, result) of the sizes that the program computes of others.
         place: of new calls.
         mode: whether the model trains.
         key: from which the next random numbers come; None if the framework has its own.
@@ -219,6 +220,7 @@ class Recorder:
         self.calls: list[Call] = []
         self.constants: dict[str, np.ndarray] = {}
         self.numbers: dict[Value, int] = {}
+        self.sizes: list[tuple[str, tuple[int, ...], int]] = []
         self.place = NOWHERE
         self.mode = Observed(True, _mode(backend))
         self.key = _key(backend)

@@ -47,7 +47,7 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         calls = needed(recorder.calls, [output, updates, *recorder.numbers])
         used = {x for call in calls for x in values_in([list(call.args), call.kwargs])}
         parameters += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
-        read = recorder.constants, recorder.numbers
+        read = recorder.constants, recorder.numbers, recorder.sizes
         recordings.append(Recording(graph.backend, parameters, calls, output, updates, *read))
 
     _evaluator(graph)(run, list(arguments.values()))
@@ -60,10 +60,14 @@ def _noted(recorder: Recorder, node: Node, values: Mapping[Node, Any], result: A
         return result
     if node.target_name.endswith(".item"):
         return Number(result, recorder.calls[-1].result)
+    target = _ARITHMETIC.get(node.target_name)
+    if target is None:
+        return int(result)
     args = map_nodes(values.__getitem__, node.args)
-    is_known = node.target_name in _ARITHMETIC and any(isinstance(x, Number) for x in args)
-    target = _ARITHMETIC.get(node.target_name, "")
-    return recorder.number(target, args, int(result)) if is_known else int(result)
+    if any(isinstance(x, Number) for x in args):
+        return recorder.number(target, args, int(result))
+    recorder.sizes.append((target, args, int(result)))
+    return int(result)
 
 
 #: Function of sizes → the function that the source calls.

@@ -161,6 +161,7 @@ class Recording:
         constants: arrays that calls use and the graph does not hold, by path; their Values have
             the source ``"constants"`` too.
         numbers: Value of an integer that the program reads from an array → the integer.
+        sizes: (operator, operands, result) of the sizes that the program computes of others.
     """
 
     backend: str
@@ -170,3 +171,4 @@ class Recording:
     updates: Mapping[str, Value]
     constants: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     numbers: Mapping[Value, int] = dataclasses.field(default_factory=dict)
+    sizes: Sequence[tuple[str, tuple[int, ...], int]] = ()

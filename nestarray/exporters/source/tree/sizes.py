@@ -74,6 +74,11 @@ class _Joined:
         self.inferred: set[Call] = set()
         #: The numbers of all recordings → the call's result that is these numbers.
         self.read: dict[tuple[int, ...], Value] = {}
+        #: The numbers of all recordings → (operator, operands) by which the program computes them.
+        self.computed: dict[tuple[int, ...], tuple[str, list[tuple[int, ...]]]] = {}
+        for rows in zip(*(r.sizes for r in recordings), strict=True):
+            operands = [*zip(*(row[1] for row in rows), strict=True)]
+            self.computed.setdefault(tuple([row[2] for row in rows]), (rows[0][0], operands))
 
     def recording(self) -> Recording:
         """The joined recording."""
@@ -208,10 +213,17 @@ class _Joined:
                 if {*pair} <= {*self.read}:
                     self.read[numbers] = size  # a part of the next of several sums
                 return size
+        if numbers in self.computed:
+            function, operands = self.computed[numbers]
+            return self._call(function, tuple([self._part(x, call) for x in operands]), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
         raise self._unknown(numbers, call)
+
+    def _part(self, numbers: tuple[int, ...], call: Call) -> Value | int:
+        """An operand of a size."""
+        return self._size(numbers, call) if len({*numbers}) > 1 else numbers[0]
 
     def _open_sizes(self, value: Value) -> list[tuple[int, tuple[int, ...]]]:
         """(axis, its sizes in all recordings) of the open axes of a value."""
