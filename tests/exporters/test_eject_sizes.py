@@ -52,7 +52,7 @@ def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:
     source = source_of(graph, "torch", "torch")
     module: dict[str, Any] = {"__file__": "model.py"}
     exec(compile(source.text, "model.py", "exec"), module)
-    assert "torch.arange(x.shape[0] * 2, device=x.device)" in source.text
+    assert "torch.arange(2 * x.shape[0], device=x.device)" in source.text
     x = torch.ones(5, 2, device="meta")
     assert module[source.name]()(x).device == x.device
     for target, xp in (("jax", "jnp"), ("numpy", "np")):
@@ -200,7 +200,7 @@ def test_sums_of_open_sizes(target: str, tmp_path: Path) -> None:
     graph = na.trace_graph(positions, torch.ones(2), torch.ones(5), dynamic=sizes)
     assert graph.eject(tmp_path / "net", target).error < 1e-6
     text = (tmp_path / "net" / "model.py").read_text()
-    assert "ids.shape[0] + cache.shape[0]" in text
+    assert "cache.shape[0] + ids.shape[0]" in text
     assert "[-ids.shape[0] :]" in text
 
 

@@ -200,22 +200,15 @@ class _Joined:
         for value in candidates:
             for axis, sizes in self._open_sizes(value):
                 places.setdefault(sizes, (value, axis))
-        for sizes, place in places.items():
-            if relation := _relation(numbers, sizes):
-                operator, *operands = relation
-                size = self._read(place, call)
-                return self._call(operator, (size, *operands), call) if operator else size
-        for pair in itertools.combinations_with_replacement(places, 2):
-            operator = _operator(numbers, *pair)
-            if operator == "operator.add" or (operator and not _is_reshape(call)):
-                both = [self._read(places[sizes], call) for sizes in pair]
-                size = self._call(operator, tuple(both), call)
-                if {*pair} <= {*self.read}:
-                    self.read[numbers] = size  # a part of the next of several sums
-                return size
+        if numbers in places:
+            return self._read(places[numbers], call)
         if numbers in self.computed:
             function, operands = self.computed[numbers]
             return self._call(function, tuple([self._part(x, call) for x in operands]), call)
+        for sizes, place in places.items():
+            if relation := _relation(numbers, sizes):
+                operator, operand = relation
+                return self._call(operator, (self._read(place, call), *operand), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
@@ -236,7 +229,7 @@ class _Joined:
             return None
         array = sizes[0]
         while array.dtype == "size":
-            array = self.made[array].args[0]
+            array = arguments(self.made[array])[0]
         return self._call("device", (array,), call)
 
     def _read(self, place: Value | tuple[Value, int], near: Call) -> Value:
@@ -296,31 +289,21 @@ def _is_reshape(call: Call) -> bool:
     return call.target.endswith(("reshape", "view")) and -1 not in call.args
 
 
-def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """(function, numbers after the size) that gives the numbers from sizes; "" if they are equal."""
-    if numbers == sizes:
-        return ("",)
+def _relation(
+    numbers: tuple[int, ...], sizes: tuple[int, ...]
+) -> tuple[str, tuple[int, ...]] | None:
+    """(function, numbers after the size) that gives the numbers from sizes."""
     pairs = list(zip(numbers, sizes, strict=True))
     n, size = pairs[0]
     if all(m == -s for m, s in pairs):
-        return ("operator.neg",)
+        return "operator.neg", ()
     if size and n % size == 0 and all(m == s * (n // size) for m, s in pairs):
-        return "operator.mul", n // size
+        return "operator.mul", (n // size,)
     if n and size % n == 0 and all(m == s // (size // n) for m, s in pairs):
-        return "operator.floordiv", size // n
+        return "operator.floordiv", (size // n,)
     if all(m - s == n - size for m, s in pairs):
-        return ("operator.add", n - size) if n > size else ("operator.sub", size - n)
+        return ("operator.add", (n - size,)) if n > size else ("operator.sub", (size - n,))
     return None
-
-
-def _operator(
-    numbers: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...]
-) -> str | None:
-    """The function that gives the numbers from two sizes."""
-    rows = list(zip(numbers, first, second, strict=True))
-    if all(n == a + b for n, a, b in rows):
-        return "operator.add"
-    return "operator.mul" if all(n == a * b for n, a, b in rows) else None
 
 
 def _leaves(nest: Any) -> Iterator[Any]:
