@@ -13,7 +13,6 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.errors.text import NEW_VARIABLES
 from nestarray.graph import codegen
-from nestarray.graph.node import Input, is_variable
 from nestarray.graph.node import Input, Node, is_variable, iter_nodes
 from nestarray.graph.sizes import Binding, shape_text
 

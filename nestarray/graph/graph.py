@@ -29,7 +29,6 @@ from nestarray.errors.foreign import foreign
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.graph import assumptions as assumed
-from nestarray.graph.node import Input, Call, is_input
 from nestarray.graph import codegen
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.binding import (

@@ -27,7 +27,6 @@ from nestarray.errors import (
     ImmutableError,
 )
 from nestarray.graph import assumptions
-from nestarray.graph.node import Input, Call, is_input
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.builder import GraphBuilder, Place, aval_of
 from nestarray.graph.graph import Graph
