@@ -223,7 +223,7 @@ _lazy_imports.attach_methods(
     },
 )
 _lazy_imports.attach_methods(
-    "nestarray.graph.node.Node", {"nestarray.graph.files": ("__reduce__",)}
+    "nestarray.graph.node.Call", {"nestarray.graph.files": ("__reduce__",)}
 )
 _lazy_imports.attach_methods(
     "nestarray.nn.module.Module",

@@ -17,7 +17,7 @@ import numpy as np
 from nestarray import backends, dtypes, ops
 from nestarray.backends import control_flow as native
 from nestarray.errors import AssumptionError
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Input, Node, iter_nodes
 
 #: Numbers are equal up to this many roundings, because frameworks sum in different orders.
 _ROUNDINGS = 1000
@@ -134,8 +134,10 @@ def varying_nodes(nodes: Iterable[Node]) -> set[Node]:
     """
     varying: set[Node] = set()
     for node in nodes:
-        used = iter_nodes((node.args, node.kwargs))
-        is_input = node.kind == "input" and node.source != "constants"
-        if is_input or any(each in varying for each in used):
+        if isinstance(node, Input):
+            is_varying = node.source != "constants"
+        else:
+            is_varying = not varying.isdisjoint(iter_nodes((node.args, node.kwargs)))
+        if is_varying:
             varying.add(node)
     return varying

@@ -13,7 +13,7 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.errors.text import NEW_VARIABLES
 from nestarray.graph import codegen
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Input, Node, is_variable, iter_nodes
 from nestarray.graph.sizes import Binding, shape_text
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
     core = backends.core(graph.backend)
     device = core.device_of(inputs[0]) if inputs and not core.is_traced(inputs[0]) else None
     for node in graph.nodes:
-        if node.source not in containers or node.aval is None:
+        if not is_variable(node) or node.aval is None:
             continue
         where, got = (
             f"{graph.name}: {node.source}[{node.path!r}]",
@@ -292,7 +292,7 @@ def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
 def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
     """Name input nodes as the source's signature does, so that they may be passed by name too."""
     for name, want in arguments:
-        if isinstance(want, Node):
+        if isinstance(want, Input):
             want.path, want.name = name, codegen.valid_name(name, taken)
         elif isinstance(want, Mapping):
             name_inputs(((f"{name}_{key}", item) for key, item in want.items()), taken)
@@ -302,7 +302,7 @@ def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
 
 def _argument_name(want: Any, index: int) -> str:
     """The name of an argument, which begins the names of the nodes in a nest."""
-    if isinstance(want, Node):
+    if isinstance(want, Input):
         return want.path or f"argument {index}"
     items = enumerate(want) if isinstance(want, (list, tuple)) else getattr(want, "items", tuple)()
     names = [_argument_name(item, index).removesuffix(f"_{key}") for key, item in items]

@@ -20,7 +20,7 @@ from nestarray.graph.assumptions import Assumption
 from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import Graph, SourceNames
-from nestarray.graph.node import Aval, Body, Node, live_nodes, reached
+from nestarray.graph.node import Aval, Body, Call, Input, Node, is_input, live_nodes, reached
 from nestarray.graph.sizes import Sizes
 
 
@@ -66,7 +66,7 @@ class GraphBuilder:
         self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
         self.ended: set[Node] = set()
         self.place = NOWHERE
-        self._variables: dict[tuple[str, str], Node] = {}
+        self._variables: dict[tuple[str, str], Input] = {}
         self._scopes: list[list[Node]] = [[]]
         self._signature: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
@@ -82,15 +82,15 @@ class GraphBuilder:
 
     # -- inputs ----------------------------------------------------------------------------
 
-    def argument(self, name: str, aval: Aval | None) -> Node:
+    def argument(self, name: str, aval: Aval | None) -> Input:
         """Add an argument; `sign` gives its final name."""
-        node = Node(name=name, kind="input", source="x", path=name, aval=aval)
+        node = Input(name=name, source="x", path=name, aval=aval)
         self._scopes[0].append(node)
         return node
 
     def variable(
         self, kind: str, path: str, value: Any, *, name: str = "", aval: Aval | None = None
-    ) -> Node:
+    ) -> Input:
         """Add a variable or a constant; tied variables are calls with one path.
 
         Args:
@@ -103,9 +103,8 @@ class GraphBuilder:
         known = self._variables.get((kind, path))
         if known is None:
             self.values[kind][path] = value
-            known = self._variables[kind, path] = Node(
+            known = self._variables[kind, path] = Input(
                 name=valid_name(name or path, self.taken),
-                kind="input",
                 source=kind,
                 path=path,
                 aval=aval_of(value) if aval is None else aval,
@@ -113,9 +112,9 @@ class GraphBuilder:
             self._scopes[0].append(known)
         return known
 
-    def key(self) -> Node:
+    def key(self) -> Input:
         """Add the random key of a call of the graph."""
-        node = Node(name="key", kind="input", source="key", path="key")
+        node = Input(name="key", source="key", path="key")
         self._scopes[0].append(node)
         return node
 
@@ -146,7 +145,7 @@ class GraphBuilder:
         place: Place | None = None,
         origin: str = "",
         is_random: bool = False,
-    ) -> Node:
+    ) -> Call:
         """Add a call.
 
         Args:
@@ -160,9 +159,8 @@ class GraphBuilder:
             is_random: whether the call takes a random key.
         """
         place = self.place if place is None else place
-        node = Node(
+        node = Call(
             name=valid_name(name, self.taken),
-            kind="call",
             target=target,
             target_name=target_name,
             args=tuple(args),
@@ -176,12 +174,13 @@ class GraphBuilder:
         self.nodes.append(node)
         return node
 
-    def item(self, of: Node, index: Any, name: str = "", *, aval: Aval | None = None) -> Node:
+    def item(self, of: Node, index: Any, name: str = "", *, aval: Aval | None = None) -> Call:
         """Add a call that takes one of several results."""
-        name = name or f"{of.name}_{index}"
-        place = Place(of.module, of.line)
+        name, place, origin = name or f"{of.name}_{index}", NOWHERE, ""
+        if isinstance(of, Call):
+            place, origin = Place(of.module, of.line), of.origin
         return self.call(
-            name, operator.getitem, "getitem", (of, index), aval=aval, place=place, origin=of.origin
+            name, operator.getitem, "getitem", (of, index), aval=aval, place=place, origin=origin
         )
 
     @contextlib.contextmanager
@@ -213,11 +212,11 @@ class GraphBuilder:
             made = self._scopes.pop()
             self.ended.update(made)
         used = reached(made, body.output)
-        body.nodes = [node for node in made if node.kind == "call" and node in used]
+        body.nodes = [node for node in made if isinstance(node, Call) and node in used]
         body.name = valid_name(name, self.taken)
 
-    def _parameter(self, name: str, aval: Aval | None) -> Node:
-        node = Node(name=valid_name(name, self.taken), kind="input", source="body", aval=aval)
+    def _parameter(self, name: str, aval: Aval | None) -> Input:
+        node = Input(name=valid_name(name, self.taken), source="body", aval=aval)
         self.nodes.append(node)
         return node
 
@@ -229,7 +228,7 @@ class GraphBuilder:
         """The fields of a Graph that calls decide: its nodes, results and constants."""
         nodes = live_nodes(self._scopes[0], (output, updates, assumptions))
         known = self.values["constants"]
-        used = {n.path: known[n.path] for n in nodes if n.source == "constants"}
+        used = {n.path: known[n.path] for n in nodes if is_input(n, "constants")}
         return {
             "nodes": nodes,
             "output": output,

@@ -14,7 +14,7 @@ from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
 from nestarray.graph.flops import flops_of, name_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, all_calls, iter_nodes
+from nestarray.graph.node import Call, all_calls, is_variable, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.rewriting import any_layout
 from nestarray.graph.passes.views import order_of
@@ -148,13 +148,13 @@ def _and(count: int, what: str) -> str:
     return f", and {count} {what}" if count else ""
 
 
-def _transposes(node: Node) -> bool:
+def _transposes(node: Call) -> bool:
     return order_of(node) is not None or name_of(node) in _TRANSPOSES
 
 
-def _of_variable(node: Node) -> bool:
-    given = next(iter_nodes((node.args, node.kwargs)), None)
-    return given is not None and given.source in ("v", "s", "constants")
+def _of_variable(node: Call) -> bool:
+    operand = next(iter_nodes((node.args, node.kwargs)), None)
+    return is_variable(operand)
 
 
 def _hidden(name: str) -> int:

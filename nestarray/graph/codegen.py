@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.frontends import registry
-from nestarray.graph.node import Body, Node, bodies, iter_nodes, names_of, substituted
+from nestarray.graph.node import (
+    Body,
+    Call,
+    Input,
+    Node,
+    bodies,
+    is_variable,
+    iter_nodes,
+    names_of,
+    substituted,
+)
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
@@ -87,7 +97,7 @@ def frontends_of(graph: Graph) -> list[str]:
     return sorted(filter(registry.is_registered, _namespaces(graph.calls)))
 
 
-def _namespaces(nodes: Iterable[Node]) -> set[str]:
+def _namespaces(nodes: Iterable[Call]) -> set[str]:
     """The first part of the name of every function that is called."""
     names: set[str] = set()
     for node in nodes:
@@ -97,10 +107,10 @@ def _namespaces(nodes: Iterable[Node]) -> set[str]:
     return names
 
 
-def _creates_arrays(nodes: Iterable[Node]) -> bool:
+def _creates_arrays(nodes: Iterable[Call]) -> bool:
     """Whether a call has no array among its arguments, as ``zeros`` and ``arange``."""
 
-    def creates(node: Node) -> bool:
+    def creates(node: Call) -> bool:
         if node.target is operator.getitem or node.target in SYMBOLS:
             return False
         used = iter_nodes((node.args, node.kwargs))
@@ -112,7 +122,7 @@ def _creates_arrays(nodes: Iterable[Node]) -> bool:
     )
 
 
-def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[str]:
+def _statement(graph: Graph, node: Call, indent: str, comments: bool) -> list[str]:
     """The functions that a call takes, and the call."""
     lines: list[str] = []
     for body in bodies(node.args):
@@ -151,16 +161,16 @@ def compile_graph(graph: Graph) -> Callable[..., Any]:
 def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any]]:
     """The graph with a name for each variable, the lines that assign them, and what these call."""
     taken = names_of(graph.nodes)
-    places: dict[tuple[str, str], Node] = {}
+    places: dict[tuple[str, str], Input] = {}
     local: dict[Node, Node] = {}
     used = iter_nodes(([(node.args, node.kwargs) for node in graph.calls], graph.results))
     for node in used:
-        place = node.source, node.path
-        if node.source not in ("v", "s", "constants"):
+        if not is_variable(node):
             continue
+        place = node.source, node.path
         if place not in places:
             name = valid_name(f"{node.source}_{len(places)}", taken)
-            places[place] = Node(name=name, kind="input", source="local")
+            places[place] = Input(name=name, source="local")
         local[node] = places[place]
     lines: list[str] = []
     namespace: dict[str, Any] = {}
@@ -175,7 +185,7 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
     stands_for: dict[Node, Any] = dict(local)
     nodes = []
     for node in graph.nodes:
-        if node.kind == "call":
+        if isinstance(node, Call):
             args, kwargs = substituted((node.args, node.kwargs), stands_for)
             stands_for[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
         nodes.append(stands_for.get(node, node))
@@ -206,7 +216,7 @@ def _avals(nodes: Iterable[Any]) -> str:
     return "" if {*texts} <= {"..."} else f"  # {', '.join(texts)}"
 
 
-def _comment(graph: Graph, node: Node) -> str:
+def _comment(graph: Graph, node: Call) -> str:
     parts = [str(node.aval)] if node.aval is not None else []
     if node.module:
         parts.append(node.module)
@@ -214,7 +224,7 @@ def _comment(graph: Graph, node: Node) -> str:
     return f"  # {' · '.join(parts)}" if parts else ""
 
 
-def call_text(graph: Graph, node: Node) -> str:
+def call_text(graph: Graph, node: Call) -> str:
     """The call of a node, as the program prints it."""
     if node.target is operator.getitem:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
@@ -249,8 +259,7 @@ def _operand(value: Any) -> str:
 def _value(value: Any, namespace: str = "na") -> str:
     """`value` as a Python expression, with dtypes as attributes of `namespace`."""
     if isinstance(value, Node):
-        is_variable = value.source in ("v", "s", "constants")
-        return f"{value.source}[{value.path!r}]" if is_variable else value.name
+        return f"{value.source}[{value.path!r}]" if is_variable(value) else value.name
     if isinstance(value, Body):
         return value.name
     if isinstance(value, DType):
@@ -277,16 +286,16 @@ def _value(value: Any, namespace: str = "na") -> str:
     raise TypeError(f"a graph cannot hold the constant {value!r} of type {type(value).__name__}")
 
 
-def last_uses(graph: Graph) -> dict[Node, list[Node]]:
+def last_uses(graph: Graph) -> dict[Call, list[Call]]:
     """For each call, the calls whose values nothing after it reads."""
     results = {*iter_nodes((graph.output, graph.state_updates))}
-    last: dict[Node, Node] = {}
+    last: dict[Node, Call] = {}
     for node in graph.calls:
         last[node] = node
         for used in iter_nodes((node.args, node.kwargs)):
             last[used] = node
-    dead: dict[Node, list[Node]] = {}
+    dead: dict[Call, list[Call]] = {}
     for used, reader in last.items():
-        if used.kind == "call" and used not in results:
+        if isinstance(used, Call) and used not in results:
             dead.setdefault(reader, []).append(used)
     return dead

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import random
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Call, Input, Node, is_input, map_nodes
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
-Steps = Generator[tuple[Node, Any], None, tuple[Any, dict[str, Any]]]
+Steps = Generator[tuple[Call, Any], None, tuple[Any, dict[str, Any]]]
 #: Maps (call, value) to the value used by later calls.
-Override = Callable[[Node, Any], Any]
+Override = Callable[[Call, Any], Any]
 
 
-def identity(node: Node, value: Any) -> Any:
+def identity(node: Call, value: Any) -> Any:
     """Return the value unchanged."""
     return value
 
@@ -32,19 +32,18 @@ def given_values(graph: Graph, inputs: list[Any], key: Any) -> dict[Node, Any]:
     containers = {"v": graph.v, "s": graph.s, "constants": graph.constants}
     values: dict[Node, Any] = dict(zip(graph.inputs, inputs, strict=True))
     for node in graph.nodes:
-        if node.source == "key":
+        if is_input(node, "key"):
             values[node] = key
-        elif node.kind == "input" and node.source != "x":
+        elif isinstance(node, Input) and node.source != "x":
             values[node] = containers[node.source][node.path]
     return values
 
 
-def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any) -> Any:
+def compute(graph: Graph, node: Call, value_of: Callable[[Node], Any], key: Any) -> Any:
     """The value of one call, given the values of its arguments."""
     args, kwargs = map_nodes(value_of, [list(node.args), node.kwargs])
     if node.is_random:
         kwargs["key"] = key_of(graph, node, key)
-    assert node.target is not None
     with graph.running():
         try:
             return node.target(*args, **kwargs)
@@ -53,12 +52,12 @@ def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any)
             raise
 
 
-def key_of(graph: Graph, node: Node, key: Any) -> Any:
+def key_of(graph: Graph, node: Call, key: Any) -> Any:
     """The random key of one call."""
     return random.fold_in(key, graph.random_numbers[node])
 
 
-def where_of(node: Node) -> str:
+def where_of(node: Call) -> str:
     """A call in words: its variable, function, module and line."""
     place = " ".join(part for part in (node.module, node.line) if part)
     return f"{node.name} = {node.target_name}(…)" + (f" ({place})" if place else "")
@@ -92,7 +91,7 @@ class Run:
         self._run = run
         self.result: tuple[Any, dict[str, Any]] = (None, {})
 
-    def __iter__(self) -> Iterator[tuple[Node, Any]]:
+    def __iter__(self) -> Iterator[tuple[Call, Any]]:
         self.result = yield from self._run
 
 

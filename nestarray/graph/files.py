@@ -26,9 +26,9 @@ from nestarray.frontends import registry
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.graph import Graph, SourceNames
-from nestarray.graph.node import Aval, Body, Node
+from nestarray.graph.node import Aval, Body, Call, Input, Node, is_variable
 from nestarray.graph.sizes import Sizes
-from nestarray.sizes import parse_conditions
+from nestarray.sizes import parse, parse_conditions
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason
 
@@ -43,8 +43,12 @@ _CONTROL_FLOW = (
 )  # fmt: skip
 #: Python's functions of sizes.
 _OPERATORS = {f"operator.{function.__name__}": function for function in SYMBOLS}
-_TEXTS = ("name", "kind", "source", "path", "target_name", "module", "line", "origin")
-_KINDS = {"input": ("x", "v", "s", "constants", "key", "body"), "call": ("",)}
+_SOURCES = ("x", "v", "s", "constants", "key", "body")
+#: The attributes of a node that are text, by the kind of its record.
+_TEXTS = {
+    "input": ("name", "source", "path"),
+    "call": ("name", "target_name", "module", "line", "origin"),
+}
 
 
 def save(graph: Graph, path: str | os.PathLike[str], *, format: str | None = None) -> None:
@@ -146,7 +150,7 @@ def _graph(fields: dict[str, Any], arrays: Any, backend: str, where: str) -> Gra
     }
     graph = Graph(**{**fields, **variables, "backend": backend})
     for node in graph.nodes:
-        if node.source in variables and node.path not in variables[node.source]:
+        if is_variable(node) and node.path not in variables[node.source]:
             raise StorageError(
                 f"{where}: the program reads {node.source}[{node.path!r}], which is not in the file"
             )
@@ -192,7 +196,7 @@ def _function_of_na(name: str) -> Callable[..., Any] | None:
     return function if getattr(function, "__module__", "").startswith("nestarray.random") else None
 
 
-def _is_named(call: Node) -> bool:
+def _is_named(call: Call) -> bool:
     """Whether the name of a call finds its function."""
     try:
         return find_function(call.target_name) is call.target
@@ -200,22 +204,21 @@ def _is_named(call: Node) -> bool:
         return False
 
 
-def _reduced(self: Node) -> tuple[Any, ...]:
-    """A node for `pickle`, which finds functions by the names of their modules only."""
+def _reduced(self: Call) -> tuple[Any, ...]:
+    """A call for `pickle`, which finds functions by the names of their modules only."""
     fields = dict(vars(self))
-    if self.kind == "call" and _is_named(self):
-        fields["target"] = None
-    return _node, (fields,)
+    if _is_named(self):
+        del fields["target"]
+    return _call, (fields,)
 
 
-def _node(fields: dict[str, Any]) -> Node:
-    node = Node(**fields)
-    if node.kind == "call" and node.target is None:
-        node.target = find_function(node.target_name)
-    return node
+def _call(fields: dict[str, Any]) -> Call:
+    if "target" not in fields:
+        fields["target"] = find_function(fields["target_name"])
+    return Call(**fields)
 
 
-Node.__reduce__ = _reduced
+Call.__reduce__ = _reduced
 
 
 class _Encoder:
@@ -251,25 +254,24 @@ class _Encoder:
 
     def node(self, node: Node) -> dict[str, Any]:
         """One node, numbered."""
-        if node.kind == "call" and not _is_named(node):
-            raise ConversionError(
-                f"Graph.save: {node.name!r} calls {node.target_name!r}, which a file cannot name: "
-                "it is neither a function of na nor of a frontend; trace without islands"
-            )
-        texts = {name: getattr(node, name) for name in _TEXTS if getattr(node, name)}
-        found = {
-            **texts,
-            "args": self.value(node.args),
-            "kwargs": self.value(node.kwargs),
-            **({"is_random": True} if node.is_random else {}),
-        }
+        kind = "call" if isinstance(node, Call) else "input"
+        texts = {name: getattr(node, name) for name in _TEXTS[kind] if getattr(node, name)}
+        record: dict[str, Any] = {"kind": kind, **texts}
+        if isinstance(node, Call):
+            if not _is_named(node):
+                raise ConversionError(
+                    f"Graph.save: {node.name!r} calls {node.target_name!r}, which a file cannot name: "
+                    "it is neither a function of na nor of a frontend; trace without islands"
+                )
+            record |= {"args": self.value(node.args), "kwargs": self.value(node.kwargs)}
+            record |= {"is_random": True} if node.is_random else {}
         if node.aval is not None:
-            found["aval"] = [
+            record["aval"] = [
                 [n if isinstance(n, int) else str(n) for n in node.aval.shape],
                 node.aval.dtype.name,
             ]
         self._numbers[node] = len(self._numbers)
-        return found
+        return record
 
     def value(self, value: Any) -> Any:
         """A nest of arguments."""
@@ -372,29 +374,42 @@ class _Decoder:
 
     def node(self, record: dict[str, Any]) -> Node:
         """One node, known by its number from now on."""
-        texts = {name: _text(record.get(name, "")) for name in _TEXTS}
-        if texts["source"] not in _KINDS[texts["kind"]]:
+        return self.call(record) if record["kind"] == "call" else self.input(record)
+
+    def input(self, record: dict[str, Any]) -> Input:
+        """An argument, a variable or a parameter."""
+        texts = self.texts("input", record)
+        if texts["source"] not in _SOURCES:
             raise ValueError(f"a node of source {texts['source']!r}")
-        if texts["kind"] == "call" or texts["source"] in ("x", "body"):
+        if texts["source"] in ("x", "body"):
             _identifier(texts["name"])
-        aval = None
-        if "aval" in record:
-            sizes, dtype = record["aval"]
-            shape: Any = tuple([_size(n) for n in sizes])
-            aval = Aval(shape, named_dtype(dtype))
+        node = Input(**texts, aval=_aval(record))
+        self._nodes.append(node)
+        return node
+
+    def call(self, record: dict[str, Any]) -> Call:
+        """A call."""
+        texts = self.texts("call", record)
+        _identifier(texts["name"])
         args, kwargs = self.value(record["args"]), self.value(record["kwargs"])
         for name in kwargs:
             _identifier(name, may_be_reserved=True)
-        node = Node(
+        node = Call(
             **texts,
-            target=find_function(texts["target_name"]) if texts["kind"] == "call" else None,
+            target=find_function(texts["target_name"]),
             args=args,
             kwargs=kwargs,
-            aval=aval,
+            aval=_aval(record),
             is_random=record.get("is_random") is True,
         )
         self._nodes.append(node)
         return node
+
+    def texts(self, kind: str, record: dict[str, Any]) -> dict[str, str]:
+        """The attributes that are text."""
+        if record["kind"] != kind:
+            raise ValueError(f"{record['kind']!r} is no {kind}")
+        return {name: _text(record.get(name, "")) for name in _TEXTS[kind]}
 
     def value(self, value: Any) -> Any:
         """A nest of arguments."""
@@ -420,9 +435,9 @@ class _Decoder:
         """The function inside of a call."""
         parameters = tuple(
             [
-                tuple([self.node(each) for each in part["tuple"]])
+                tuple([self.input(each) for each in part["tuple"]])
                 if "tuple" in part
-                else self.node(part)
+                else self.input(part)
                 for part in record["parameters"]
             ]
         )
@@ -430,7 +445,7 @@ class _Decoder:
             name=_identifier(record["name"]),
             names=tuple([_identifier(name) for name in record["names"]]),
             parameters=parameters,
-            nodes=[self.node(each) for each in record["nodes"]],
+            nodes=[self.call(each) for each in record["nodes"]],
             output=self.value(record["output"]),
         )
 
@@ -457,8 +472,12 @@ def _key(value: Any) -> str | int:
     return value
 
 
-def _size(value: Any) -> int | str:
-    return value if isinstance(value, int) else _text(value)
+def _aval(record: dict[str, Any]) -> Aval | None:
+    if "aval" not in record:
+        return None
+    sizes, dtype = record["aval"]
+    shape = [n if isinstance(n, int) else parse(_text(n)) for n in sizes]
+    return Aval(tuple(shape), named_dtype(dtype))
 
 
 def named_dtype(name: Any) -> DType:

@@ -37,7 +37,7 @@ from nestarray.graph.binding import (
     check_variables,
     is_abstract,
 )
-from nestarray.graph.node import Aval, Node, all_calls
+from nestarray.graph.node import Aval, Call, Input, Node, all_calls, is_input
 from nestarray.graph.precision import check_float64, check_integers, with_float64
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
@@ -331,19 +331,19 @@ class Graph:
         return codegen.compile_graph(self)
 
     @cached_property
-    def random_numbers(self) -> dict[Node, int]:
+    def random_numbers(self) -> dict[Call, int]:
         """The calls that draw random numbers, numbered: the i-th gets ``fold_in(key, i)``."""
         return {node: i for i, node in enumerate(n for n in self.calls if n.is_random)}
 
     @cached_property
-    def sized_by_values(self) -> Node | None:
+    def sized_by_values(self) -> Call | None:
         """The first call that reads a number from an array or whose size values decide, if any."""
         return first_of_unknown_size(self.inputs, all_calls(self.nodes), self.sizes.ranges)
 
     @cached_property
     def needs_key(self) -> bool:
         """Whether any call draws random numbers."""
-        return bool(self.random_numbers) or any(node.source == "key" for node in self.nodes)
+        return bool(self.random_numbers) or any(is_input(node, "key") for node in self.nodes)
 
     @cached_property
     def abstract(self) -> list[str]:
@@ -357,14 +357,14 @@ class Graph:
         return self.train or bool(self.state_updates)
 
     @cached_property
-    def inputs(self) -> list[Node]:
+    def inputs(self) -> list[Input]:
         """The nodes of the arguments, in the order of the flat inputs."""
-        return [node for node in self.nodes if node.source == "x"]
+        return [node for node in self.nodes if is_input(node, "x")]
 
     @cached_property
-    def calls(self) -> list[Node]:
+    def calls(self) -> list[Call]:
         """The nodes that compute."""
-        return [node for node in self.nodes if node.kind == "call"]
+        return [node for node in self.nodes if isinstance(node, Call)]
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The flat inputs for a call with `args` and `kwargs`, checked.
@@ -429,7 +429,7 @@ class Graph:
         self, source: str, c: Container, backend: str, device: Any, copy: bool | None
     ) -> Container:
         """`c` on `backend`; integers that JAX narrowed get the traced width back."""
-        traced = {n.path: n.aval for n in self.nodes if n.source == source}
+        traced = {n.path: n.aval for n in self.nodes if is_input(n, source)}
 
         if any(map(is_abstract, c.leaves())):
             moved = partial(ops.to_backend, backend=backend, device=device, copy=copy)

@@ -20,7 +20,7 @@ from nestarray.graph.codegen import frontends_of, last_uses
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.graph.node import Call, Node, is_input, iter_nodes, map_nodes
 from nestarray.graph.passes import LOWERING
 from nestarray.graph.record.abstract_recorder import creations_recorded
 from nestarray.graph.record.control_flow import ControlFlow
@@ -96,7 +96,7 @@ def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Any]:
     key = random.key(0, backend=graph.backend)
     values = _inputs(graph, recorder, key)
     recorder.nodes.extend(values)
-    key_nodes = [values[node] for node in values if node.source == "key"]
+    key_nodes = [values[node] for node in values if is_input(node, "key")]
     if graph.needs_key:
         key = key_nodes[0] if key_nodes else recorder.key(key)
     dead = last_uses(graph)
@@ -137,7 +137,7 @@ def _inputs(graph: Graph, recorder: LoweringRecorder, key: Any) -> dict[Node, An
 
 def _copied(
     recorder: LoweringRecorder,
-    old: Node,
+    old: Call,
     value_of: Callable[[Node], Any],
     draw: Callable[[], Any],
     names: frozenset[str],

@@ -41,8 +41,11 @@ from nestarray.graph.lower import lower
 from nestarray.graph.node import (
     Aval,
     Body,
+    Call,
+    Input,
     Node,
     all_calls,
+    is_input,
     iter_nodes,
     map_leaves,
     names_of,
@@ -145,11 +148,11 @@ def _checked(name: str, dtype: Any, expected: Collection[DType]) -> DType:
     return parsed
 
 
-def _module_of(node: Node) -> str:
+def _module_of(node: Call) -> str:
     """The path of a call's module; without modules, of its first parameter."""
     if node.module:
         return node.module.replace(".", "/")
-    taken = [n.path for n in iter_nodes((node.args, node.kwargs)) if n.source == "v"]
+    taken = [n.path for n in iter_nodes((node.args, node.kwargs)) if is_input(n, "v")]
     return taken[0].rpartition("/")[0] if taken else ""
 
 
@@ -228,12 +231,12 @@ class _Casts:
     def write(self, nodes: Iterable[Node]) -> None:
         """Write nodes: inputs as they are, calls in their dtypes."""
         for node in nodes:
-            if node.kind == "input":
+            if isinstance(node, Input):
                 self._input(node)
             else:
                 self._call(node)
 
-    def _input(self, node: Node) -> None:
+    def _input(self, node: Input) -> None:
         if node.aval is None or node.aval.dtype is not float32:
             self.others[node] = node
             self.written.append(node)
@@ -245,7 +248,7 @@ class _Casts:
         self.values[node] = _Value(dtype, status, {dtype: new})
         self.written.append(new)
 
-    def _call(self, node: Node) -> None:
+    def _call(self, node: Call) -> None:
         dtype, status = self._dtype(node)
         args, kwargs = map_leaves(lambda leaf: self.argument(leaf, dtype), (node.args, node.kwargs))
         if dtype in HALF and _chapter(node) == "attention":
@@ -260,7 +263,7 @@ class _Casts:
         else:
             self.others[node] = new
 
-    def _dtype(self, node: Node) -> tuple[DType, str]:
+    def _dtype(self, node: Call) -> tuple[DType, str]:
         """The dtype in which a call computes, and the status of its value."""
         if node.target is operator.getitem and node.args[0] in self.values:
             whole = self.values[node.args[0]]
@@ -284,13 +287,13 @@ class _Casts:
         stored = {value.dtype for value in taken}
         return (stored.pop() if len(stored) == 1 else float32), "parameter"
 
-    def _is_declared(self, node: Node) -> bool:
+    def _is_declared(self, node: Call) -> bool:
         """Whether a call names float32, or calls functions that may."""
         named: list[Any] = []
         map_leaves(named.append, (node.args, node.kwargs))
         return any(leaf is float32 or isinstance(leaf, Body) for leaf in named)
 
-    def _has_limit(self, node: Node) -> bool:
+    def _has_limit(self, node: Call) -> bool:
         """Whether a call names a finite number that half precision cannot hold."""
         named: list[Any] = []
         map_leaves(named.append, (node.args, node.kwargs))
@@ -317,7 +320,7 @@ class _Casts:
         return value.nodes[dtype]
 
     def _with_finite_mask(
-        self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: DType
+        self, node: Call, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: DType
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of attention, with a mask whose limits of float32 stay finite.
 
@@ -342,13 +345,15 @@ class _Casts:
     ) -> Node:
         """A call of an op on a node, which has the shape of the node."""
         assert node.aval is not None
-        name = (
-            node.name if node.kind == "call" or node.source == "x" else f"{node.source}_{node.path}"
-        )
-        new = Node(
-            name=valid_name(name.replace("/", "_"), self.taken), kind="call",
-            target=function, target_name=f"na.{function.__name__}", args=(node, *settings),
-            aval=Aval(node.aval.shape, dtype), module=node.module, line=node.line,
+        module, line, name = "", "", node.name
+        if isinstance(node, Call):
+            module, line = node.module, node.line
+        elif node.source != "x":
+            name = f"{node.source}_{node.path}".replace("/", "_")
+        new = Call(
+            name=valid_name(name, self.taken), target=function,
+            target_name=f"na.{function.__name__}", args=(node, *settings),
+            aval=Aval(node.aval.shape, dtype), module=module, line=line,
         )  # fmt: skip
         self.written.append(new)
         return new
@@ -375,12 +380,12 @@ class _Casts:
         return dataclasses.replace(body, nodes=inner.written, output=output)
 
 
-def _chapter(node: Node) -> str:
+def _chapter(node: Call) -> str:
     op = OPS.get(_name(node))
     return "" if op is None else op.chapter
 
 
-def _name(node: Node) -> str:
+def _name(node: Call) -> str:
     """The name of a call's op; empty if it is a function of a frontend."""
     namespace, _, name = node.target_name.rpartition(".")
     return name if namespace == "na" else ""

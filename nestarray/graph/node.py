@@ -1,11 +1,11 @@
-"""`Node`, the step of a graph, and `Body`, the function inside of a call; walks over nests of them."""
+"""`Input` and `Call`, the nodes of a graph, and `Body`, the function inside of a call; walks over nests of them."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 from nestarray.dtypes import DType
 from nestarray.sizes import IntOrSize, parse
@@ -39,30 +39,45 @@ class Aval:
 
 
 @dataclasses.dataclass(eq=False)
-class Node:
-    """One step of a graph.
+class Input:
+    """A value that a graph or a `Body` receives.
 
     Attributes:
-        name: the variable that holds the node's value in the printed program.
-        kind: ``"input"`` or ``"call"``.
-        source: for an input ``"x"`` (an argument), ``"v"``, ``"s"``, ``"constants"`` or ``"key"``.
+        name: the variable that holds it in the printed program.
+        source: ``"x"`` (an argument), ``"v"``, ``"s"``, ``"constants"``, ``"key"``, or ``"body"``
+            (a parameter of a Body).
         path: for a variable, its path in that Container.
-        target: for a call, the function.
-        target_name: for a call, the function's name as printed.
-        args, kwargs: arguments of the call: Nodes, constants and lists and tuples of these.
+        aval: shape and dtype; None where the value is not one array.
+    """
+
+    name: str
+    source: str
+    path: str = ""
+    aval: Aval | None = None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """A call of an importable function.
+
+    Attributes:
+        name: the variable that holds the value in the printed program.
+        target: the function.
+        target_name: its name as printed.
+        args, kwargs: Nodes, Bodies, constants, and lists and tuples of these.
         aval: shape and dtype; None where the value is not one array.
         is_random: the call takes a ``key``.
-        module: path of the source module that made the node.
-        line: source line that made the node, ``"file.py:12"``.
+        module: path of the source module that made the call.
+        line: source line that made the call, ``"file.py:12"``.
         origin: name of the source framework's operation.
     """
 
     name: str
-    kind: str
-    source: str = ""
-    path: str = ""
-    target: Callable[..., Any] | None = None
-    target_name: str = ""
+    target: Callable[..., Any]
+    target_name: str
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
     aval: Aval | None = None
@@ -73,6 +88,10 @@ class Node:
 
     def __repr__(self) -> str:
         return self.name
+
+
+#: One step of a graph.
+Node: TypeAlias = Input | Call
 
 
 @dataclasses.dataclass(eq=False)
@@ -89,12 +108,17 @@ class Body:
 
     name: str
     names: tuple[str, ...]
-    parameters: tuple[Any, ...]
-    nodes: list[Node]
+    parameters: tuple[Input | tuple[Input, ...], ...]
+    nodes: list[Call]
     output: Any
 
     def __repr__(self) -> str:
         return self.name
+
+    def members(self, place: int) -> tuple[Input, ...]:
+        """The Inputs of one parameter: those that it is unpacked to, or itself."""
+        parameter = self.parameters[place]
+        return parameter if isinstance(parameter, tuple) else (parameter,)
 
     @cached_property
     def free(self) -> list[Node]:
@@ -119,11 +143,20 @@ class Body:
                 values.update(pairs)
             for node in self.nodes:
                 arguments, kwargs = map_nodes(value, [list(node.args), node.kwargs])
-                assert node.target is not None
                 values[node] = node.target(*arguments, **kwargs)
             return map_nodes(value, self.output)
 
         return run
+
+
+def is_input(value: Any, *sources: str) -> TypeGuard[Input]:
+    """Whether it is an Input of one of `sources`."""
+    return isinstance(value, Input) and value.source in sources
+
+
+def is_variable(value: Any) -> TypeGuard[Input]:
+    """Whether it is a parameter, a state array or a constant."""
+    return is_input(value, "v", "s", "constants")
 
 
 def bodies(value: Any) -> Iterator[Body]:
@@ -135,10 +168,10 @@ def bodies(value: Any) -> Iterator[Body]:
             yield from bodies(item)
 
 
-def all_calls(nodes: Iterable[Node]) -> Iterator[Node]:
+def all_calls(nodes: Iterable[Node]) -> Iterator[Call]:
     """The calls among nodes, each after those in its Bodies."""
     for node in nodes:
-        if node.kind == "call":
+        if isinstance(node, Call):
             for body in bodies(node.args):
                 yield from all_calls(body.nodes)
             yield node
@@ -149,7 +182,7 @@ def names_of(nodes: Iterable[Node]) -> set[str]:
     names: set[str] = set()
     for node in nodes:
         names.add(node.name)
-        for body in bodies(node.args):
+        for body in bodies(node.args) if isinstance(node, Call) else ():
             names |= {body.name, *body.names, *names_of(iter_nodes(body.parameters))}
             names |= names_of(body.nodes)
     return names
@@ -224,14 +257,14 @@ def live_nodes(nodes: Iterable[Node], results: Any) -> list[Node]:
     """All arguments and variables, and the calls, constants and keys that a nest of results uses."""
     nodes = list(nodes)
     live = reached(nodes, results)
-    used = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
-    return [*(n for n in used if n.kind == "input"), *(n for n in used if n.kind == "call")]
+    used = [n for n in nodes if n in live or is_input(n, "x", "v", "s")]
+    return sorted(used, key=lambda node: isinstance(node, Call))
 
 
 def reached(nodes: Sequence[Node], output: Any) -> set[Node]:
     """The nodes that `output` uses, itself or through calls among `nodes`, which are in order."""
     live = set(iter_nodes(output))
     for node in reversed(nodes):
-        if node in live:
+        if node in live and isinstance(node, Call):
             live.update(iter_nodes((node.args, node.kwargs)))
     return live

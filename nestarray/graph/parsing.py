@@ -24,7 +24,7 @@ from nestarray.graph.builder import aval_of
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.files import find_function, named_dtype
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_nodes
+from nestarray.graph.node import Aval, Body, Call, Input, Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import Sizes
 from nestarray.sizes import names_of, value_at
 from nestarray.sizes import parse as size_of_text
@@ -137,8 +137,8 @@ class _Reader:
         sizes = [n for node in inputs if node.aval for n in node.aval.shape]
         ranges = dict.fromkeys(sorted({name for n in sizes for name in names_of(n)}), (1, None))
         self.scope = Scope(ranges)
-        key = self.names["key"] = Node(name="key", kind="input", source="key", path="key")
-        nodes: list[Node] = []
+        key = self.names["key"] = Input(name="key", source="key", path="key")
+        nodes: list[Call] = []
         output, returns_state = self._statements(function.body, nodes)
         read = iter_nodes((output, [(node.args, node.kwargs) for node in nodes]))
         keys = [key] if key in read else []
@@ -171,16 +171,16 @@ class _Reader:
                 }
             held = Container.from_flat_dict(arrays)
         for path, x in held.flat_items():
-            node = Node(name=path, kind="input", source=source, path=path, aval=aval_of(x))
+            node = Input(name=path, source=source, path=path, aval=aval_of(x))
             self.variables[source, path] = node
         return held
 
-    def _parameters(self, function: ast.FunctionDef, source: str) -> list[Node]:
+    def _parameters(self, function: ast.FunctionDef, source: str) -> list[Input]:
         """Nodes for the parameters of a function."""
         names = [each.arg for each in function.args.args]
         return self._bound(names, self.comments.get(function.lineno, ""), source)
 
-    def _bound(self, names: Sequence[str], comment: str, source: str) -> list[Node]:
+    def _bound(self, names: Sequence[str], comment: str, source: str) -> list[Input]:
         """Nodes for names that a line binds, with the shapes and dtypes of its comment."""
         avals = _avals(comment) or [None] * len(names)
         nodes = []
@@ -188,11 +188,11 @@ class _Reader:
             if is_reserved(name) or name in self.names:
                 raise ValueError(f"the name {name!r} is taken")
             path = name if source == "x" else ""
-            nodes.append(Node(name=name, kind="input", source=source, path=path, aval=aval))
+            nodes.append(Input(name=name, source=source, path=path, aval=aval))
             self.names[name] = nodes[-1]
         return nodes
 
-    def _statements(self, statements: Sequence[ast.stmt], nodes: list[Node]) -> tuple[Any, bool]:
+    def _statements(self, statements: Sequence[ast.stmt], nodes: list[Call]) -> tuple[Any, bool]:
         """The result of a function, and whether it returns the state; adds its calls to `nodes`."""
         for statement in statements:
             self.line = statement.lineno
@@ -223,7 +223,7 @@ class _Reader:
             comment = self.comments.get(first.lineno, "")
             parameters[first.value.id] = tuple(self._bound(names, comment, "body"))
             statements.pop(0)
-        nodes: list[Node] = []
+        nodes: list[Call] = []
         output, _ = self._statements(statements, nodes)
         read = {*iter_nodes(([(node.args, node.kwargs) for node in nodes], output))}
         for name, each in parameters.items():
@@ -231,7 +231,7 @@ class _Reader:
                 parameters[name] = ()  # nothing is unpacked
         return Body(function.name, tuple(parameters), tuple(parameters.values()), nodes, output)
 
-    def _call(self, name: str, expression: ast.expr) -> Node:
+    def _call(self, name: str, expression: ast.expr) -> Call:
         """The node of a call, under its name."""
         if is_reserved(name) or name in self.names:
             raise ValueError(f"the name {name!r} is taken")
@@ -252,9 +252,8 @@ class _Reader:
         if is_random:
             del keywords["key"]
         aval, module, assumed = self._comment()
-        node = self.names[name] = Node(
+        node = self.names[name] = Call(
             name=name,
-            kind="call",
             target=find_function(target_name),
             target_name=target_name,
             args=tuple([self._value(each) for each in args]),
@@ -272,9 +271,9 @@ class _Reader:
         ]
         return node
 
-    def _evaluated(self, node: Node) -> Any:
+    def _evaluated(self, node: Call) -> Any:
         """The value of a call without elements; None where elements decide its shape."""
-        if node.aval is not None or node.is_random or node.target is None:
+        if node.aval is not None or node.is_random:
             return self._abstract(node)
         if any(self._abstract(each) is None for each in iter_nodes((node.args, node.kwargs))):
             return None

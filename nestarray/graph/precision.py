@@ -20,6 +20,8 @@ from nestarray.graph.execution import where_of
 from nestarray.graph.node import (
     Aval,
     Body,
+    Call,
+    Input,
     Node,
     bodies,
     iter_nodes,
@@ -54,7 +56,7 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     return graph if float64 is None else in_dtypes(graph, NARROW)
 
 
-def calls_in(graph: Graph, changed: Collection[DType]) -> list[Node]:
+def calls_in(graph: Graph, changed: Collection[DType]) -> list[Call]:
     """The calls that compute in some dtypes."""
     return [node for node in graph.calls if _computes_in(changed, node)]
 
@@ -105,7 +107,7 @@ def check_integers(where: str, x: Any, moved: Any) -> None:
         )
 
 
-def _computes_in(changed: Collection[DType], node: Node) -> bool:
+def _computes_in(changed: Collection[DType], node: Call) -> bool:
     leaves: list[Any] = []
     map_leaves(leaves.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
@@ -170,7 +172,7 @@ class _Change:
     def write(self, nodes: Iterable[Node]) -> None:
         """Write the replacements of nodes."""
         for node in nodes:
-            if not self._is_of_bits(node):
+            if isinstance(node, Input) or not self._is_of_bits(node):
                 new = self.node(node)
                 if self._has_own_dtype(node):
                     new = dataclasses.replace(new, aval=node.aval)
@@ -185,19 +187,19 @@ class _Change:
             self.kept[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
             self.written.append(self.kept[node])
 
-    def _is_of_bits(self, node: Node) -> bool:
+    def _is_of_bits(self, node: Call) -> bool:
         """Whether a call reads bits as numbers, or all its numbers come from such calls."""
         operands = self._given(node)
         return all(n in self.kept for n in operands) if operands else node.target_name in _BITCASTS
 
-    def _given(self, node: Node) -> list[Node]:
+    def _given(self, node: Call) -> list[Node]:
         """The arguments of a call whose dtype changes, or may."""
         nodes = iter_nodes((node.args, node.kwargs))
         return [n for n in nodes if n.aval is None or n.aval.dtype in self.dtypes]
 
     def _has_own_dtype(self, node: Node) -> bool:
         """Whether no argument decides the dtype of a result: random numbers, quotients of integers."""
-        if node.kind != "call" or node.aval is None or node.aval.dtype not in self.dtypes:
+        if not isinstance(node, Call) or node.aval is None or node.aval.dtype not in self.dtypes:
             return False
         named: list[Any] = []
         map_leaves(named.append, (node.args, node.kwargs))
@@ -221,12 +223,14 @@ class _Change:
         return cast
 
     def node(self, node: Node) -> Node:
-        args, kwargs = self.nest((node.args, node.kwargs))
         aval = node.aval and Aval(
             node.aval.shape, self.dtypes.get(node.aval.dtype, node.aval.dtype)
         )
-        self.new[node] = dataclasses.replace(node, args=args, kwargs=kwargs, aval=aval)
-        return self.new[node]
+        new = dataclasses.replace(node, aval=aval)
+        if isinstance(new, Call):
+            new.args, new.kwargs = self.nest((new.args, new.kwargs))
+        self.new[node] = new
+        return new
 
     def nest(self, nest: Any) -> Any:
         return map_leaves(self._leaf, nest)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from nestarray import dtypes
 from nestarray.frontends.rules import signature_of
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Node, iter_nodes
 from nestarray.sizes import names_of
 
 #: The annotations of parameters that take integers.
@@ -24,8 +24,8 @@ _SIZED_BY_VALUES = frozenset(
 
 
 def first_of_unknown_size(
-    inputs: Iterable[Node], calls: Iterable[Node], names: Iterable[str]
-) -> Node | None:
+    inputs: Iterable[Node], calls: Iterable[Call], names: Iterable[str]
+) -> Call | None:
     """The first call whose size values decide, or that reads an integer or bool from an array.
 
     Args:
@@ -40,7 +40,7 @@ def first_of_unknown_size(
     return None
 
 
-def is_sized_by_values(node: Node) -> bool:
+def is_sized_by_values(node: Call) -> bool:
     """Whether values decide the size of the result of an op of `na`, such as ``x[x > 0]``."""
     used = list(iter_nodes((node.args, node.kwargs)))
     if node.target_name == "na.getitem":
@@ -50,16 +50,16 @@ def is_sized_by_values(node: Node) -> bool:
     return node.target_name in _SIZED_BY_VALUES and not {"size", "length"} & node.kwargs.keys()
 
 
-def _reads_integer(node: Node) -> bool:
+def _reads_integer(node: Call) -> bool:
     if not node.target_name.endswith(".item"):  # the method's name in each framework
         return False
     aval = next(iter_nodes(node.args)).aval
     return aval is None or aval.dtype.kind not in ("float", "complex")
 
 
-def integer_arguments(node: Node) -> list[Node]:
+def integer_arguments(node: Call) -> list[Node]:
     """The arrays of integers that are arguments of parameters which take integers."""
-    if node.target is None or not any(map(_is_integer_array, iter_nodes((node.args, node.kwargs)))):
+    if not any(map(_is_integer_array, iter_nodes((node.args, node.kwargs)))):
         return []
     signature = signature_of(node.target)
     try:
@@ -79,7 +79,7 @@ def _is_integer_array(node: Node) -> bool:
     return node.aval is not None and node.aval.dtype.is_integer
 
 
-def unknown_size(place: Node, backend: str) -> str:
+def unknown_size(place: Call, backend: str) -> str:
     """Why a compiled call failed, and what to do."""
     at = ", ".join(x for x in (place.module and f"module {place.module!r}", place.line) if x)
     return (

@@ -25,7 +25,7 @@ from nestarray.errors.foreign import first_line, foreign
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Input, Node, is_input, iter_nodes
 from nestarray.importers.coverage import Operation, missing_ops
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec
@@ -282,7 +282,7 @@ def _refusals(graph: Graph, target: str) -> list[Problem]:
     ]
 
 
-def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
+def refusals(graph: Graph, target: str) -> list[tuple[Call, BaseException]]:
     """The calls that raise when they are run on a backend without numbers, and their errors.
 
     Args:
@@ -291,10 +291,10 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
     """
     there = graph.replace(backend=target)
     variables = {"v": graph.v, "s": graph.s, "constants": graph.constants}
-    arguments = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
-    failures: list[tuple[Node, BaseException]] = []
+    arguments = [n for n in graph.nodes if isinstance(n, Input) and n.source != "key"]
+    failures: list[tuple[Call, BaseException]] = []
 
-    def described(node: Node) -> tuple[tuple[int, ...], Any]:
+    def described(node: Input) -> tuple[tuple[int, ...], Any]:
         if node.source != "x":
             x = variables[node.source][node.path]
             return tuple(x.shape), dtypes.dtype_of(x)
@@ -306,7 +306,7 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, BaseException]]:
     def run(*values: Any) -> Any:
         key = random.key(0, backend=target) if graph.needs_key else None
         known: dict[Node, Any] = dict(zip(arguments, values, strict=True))
-        known |= {n: key for n in graph.nodes if n.source == "key"}
+        known |= {n: key for n in graph.nodes if is_input(n, "key")}
         for node in graph.calls:
             if all(used in known for used in iter_nodes((node.args, node.kwargs))):
                 try:

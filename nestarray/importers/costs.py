@@ -12,7 +12,7 @@ from nestarray.errors import MixedBackendError, ShapeError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.graph.flops import flops_of, steps_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies
+from nestarray.graph.node import Call, bodies
 from nestarray.importers.tracing import trace_graph
 from nestarray.nn.module import Module
 
@@ -99,7 +99,7 @@ def costs_of(net: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict
     return costs
 
 
-def _add(costs: dict[str, Cost], calls: Iterable[Node], times: int | None) -> None:
+def _add(costs: dict[str, Cost], calls: Iterable[Call], times: int | None) -> None:
     for node in calls:
         inner = [body.nodes for body in bodies(node.args)]
         if inner:

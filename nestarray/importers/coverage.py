@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from nestarray.errors import MissingOpError
 from nestarray.graph.builder import Place
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ def operations_of(calls: Iterable[tuple[tuple[str, str, str, str], Place]]) -> l
 def operations_in(graph: Graph) -> list[Operation]:
     """The calls of a graph as operations that have a function."""
 
-    def operation(node: Node) -> tuple[str, str, str, str]:
+    def operation(node: Call) -> tuple[str, str, str, str]:
         name = node.target_name
         return node.origin, "island" if name == "na.graph.island" else "function", name, ""
 

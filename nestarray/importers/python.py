@@ -68,7 +68,8 @@ class PythonImporter:
             if request.framework or code.backend != "jax":
                 raise
             return JaxImporter().read(request)  # its functions take JAX's own traced values only
-        arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
+        places = {call: str(Place(call.module, call.line)) for call in graph.calls}
+        arrays = [(n.aval.dtype, places.get(n, "")) for n in graph.nodes if n.aval]
         return Imported(self.framework, graph.name, operations_in(graph), graph, arrays)
 
 

@@ -21,7 +21,7 @@ from nestarray.backends import is_array
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Run, compute, given_values, steps
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Node, iter_nodes
 from nestarray.proof.comparison import Pair, compare, compare_together, worst
 from nestarray.proof.expected_dtypes import ExpectedDtypes
 from nestarray.proof.projection import projection
@@ -60,7 +60,7 @@ class Calls:
         return ExpectedDtypes(self.graph)
 
     @cached_property
-    def parts(self) -> dict[Node, list[Node]]:
+    def parts(self) -> dict[Node, list[Call]]:
         """For each call with several results, the calls that take an array of them."""
         return _parts_read(self.graph)
 
@@ -103,7 +103,7 @@ class Calls:
                 expected.pop(unused, None)
         return run.result, rows
 
-    def compare(self, node: Node, want: Any, got: Any, near: Results | None = None) -> Comparison:
+    def compare(self, node: Call, want: Any, got: Any, near: Results | None = None) -> Comparison:
         """A row for the value of a call, or for the worst of several results.
 
         `near` gives the effect of rounding on values over the tolerance.
@@ -129,7 +129,7 @@ class Calls:
         return worst(rows)
 
     def _alone(
-        self, node: Node, expected: dict[Node, Any], given: dict[Node, Any], ours: Side
+        self, node: Call, expected: dict[Node, Any], given: dict[Node, Any], ours: Side
     ) -> Comparison | None:
         """A row for a call on the source's inputs; None if these are unknown."""
         used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
@@ -141,7 +141,7 @@ class Calls:
         got = compute(ours.graph, node, values.__getitem__, ours.key)
         return self.compare(node, expected[node], got, near)
 
-    def near_results(self, node: Node, known: dict[Node, Any], ours: Side) -> Results | None:
+    def near_results(self, node: Call, known: dict[Node, Any], ours: Side) -> Results | None:
         """Returns the values of a call on its inputs, unchanged and changed by rounding.
 
         None if an input is unknown, or the caller has given a tolerance.
@@ -182,7 +182,7 @@ class Calls:
 
     def _compare_gradients(
         self,
-        node: Node,
+        node: Call,
         want: dict[Node, Any],
         gradients_at: Callable[[dict[Node, Any]], dict[Node, Any]],
         given: dict[Node, Any],
@@ -200,7 +200,7 @@ class Calls:
         ]
 
 
-def is_unset(node: Node) -> bool:
+def is_unset(node: Call) -> bool:
     """Whether the source leaves the values of the array undefined."""
     return any(part.startswith(("empty", "new_empty")) for part in node.origin.split("."))
 
@@ -215,9 +215,9 @@ def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:
     return [dict(zip(values, x, strict=True)) for x in variants(list(values.values()))]
 
 
-def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
+def _parts_read(graph: Graph) -> dict[Node, list[Call]]:
     """For each call with several results, the calls that take an array of them."""
-    parts: dict[Node, list[Node]] = {}
+    parts: dict[Node, list[Call]] = {}
     for call in graph.calls:
         is_part = call.target is operator.getitem and isinstance(call.args[0], Node)
         if is_part and call.aval is not None:  # else it has parts itself
@@ -243,6 +243,6 @@ def _losses(graph: Graph) -> Callable[[Node], Callable[[Any], Any]]:
     return loss_of
 
 
-def _where(node: Node) -> str:
+def _where(node: Call) -> str:
     """The operation behind a node, its module and its line."""
     return " ".join(part for part in (node.origin, node.module, node.line) if part)

@@ -16,7 +16,7 @@ from nestarray.frontends.derivatives import with_derivative_of
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
-    from nestarray.graph.node import Node
+    from nestarray.graph.node import Call, Node
 
 
 class Along:
@@ -30,7 +30,7 @@ class Along:
     def __init__(self, graph: Graph, values: dict[str, Any]) -> None:
         self._values, self._calls = values, {n.name: n for n in graph.calls if n.name in values}
 
-    def twin(self, node: Node) -> Node | None:
+    def twin(self, node: Node) -> Call | None:
         """The call of the graph with the same value as a call of the source, or None."""
         found = self._calls.get(node.name)
         return None if found is None or found.aval != node.aval else found

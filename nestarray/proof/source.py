@@ -16,7 +16,7 @@ from nestarray.container import Container
 from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, compute, given_values, identity, result_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.graph.node import Call, Node, is_input, iter_nodes, map_nodes
 from nestarray.transforms import execute_with_gradients
 
 Loss = Callable[[Any], Any]
@@ -213,9 +213,9 @@ class EquationSource:
         calls = set(graph.calls)
         for equation in self.equations:
             node = self.node(equation)
-            if node in given and node.source != "constants":
+            if node in given and not is_input(node, "constants"):
                 value = given[node]
-            elif node is not None and node.is_random and node in calls and key is not None:
+            elif isinstance(node, Call) and node.is_random and node in calls and key is not None:
                 value = compute(graph, node, ours.__getitem__, key)
             else:
                 value = self.evaluate(equation, values)
@@ -247,8 +247,7 @@ class EquationSource:
         return dead
 
     def _is_call(self, equation: Any) -> bool:
-        node = self.node(equation)
-        return node is not None and node.kind == "call"
+        return isinstance(self.node(equation), Call)
 
     def result(
         self,
@@ -266,7 +265,7 @@ class EquationSource:
         return differentiated(run, graph.v, inputs, loss)
 
     def call_gradients(
-        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+        self, graph: Graph, node: Call, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
         """∂loss(value of a call)/∂x; see `Source.call_gradients`."""
         if node.is_random:
@@ -318,7 +317,7 @@ def differentiated(
 
 
 def call_gradients(
-    graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+    graph: Graph, node: Call, values: Mapping[Node, Any], key: Any, loss: Loss
 ) -> dict[Node, Any]:
     """∂loss(value of a call)/∂x for each inexact array x that it takes, but for state.
 
@@ -361,7 +360,7 @@ def _gradients_of_call(
 
 def is_inexact_variable(node: Node, x: Any) -> bool:
     """Whether derivatives by the value of a node are compared: state has none."""
-    is_state = node.source in ("s", "constants")
+    is_state = is_input(node, "s", "constants")
     is_number = backends.is_array(x) and not dtypes.is_key(x)
     return not is_state and is_number and dtypes.dtype_of(x).is_inexact
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nestarray import dtypes
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies, iter_nodes
+from nestarray.graph.node import Call, Node, bodies, iter_nodes
 
 
 class Tolerance(NamedTuple):
@@ -78,7 +78,7 @@ class Tolerances:
         return max([self._own, *found, *before], key=lambda t: t.eps)
 
 
-def _inside(node: Node) -> Iterator[Node]:
+def _inside(node: Call) -> Iterator[Call]:
     """The calls in the functions that a call is given."""
     for body in bodies([*node.args, *node.kwargs.values()]):
         for inner in body.nodes:

@@ -14,6 +14,7 @@ import torch
 import nestarray as na
 from nestarray import errors
 from nestarray.graph import files
+from nestarray.graph.node import Call
 from tests.graph.networks import ConvNet, Nested
 from tests.graph.test_record_control_flow import everything
 
@@ -162,7 +163,7 @@ EVIL = "x = __import__('os').getpid()"
         (set_in_call(args={"node": 99}), "damaged"),
         (set_in_call(args={"object": "os"}), "damaged"),
         (set_in_call(kind="import"), "damaged"),
-        (set_in_call(source="key"), "a node of source 'key'"),
+        (lambda d: d["nodes"][0].update(source="local"), "a node of source 'local'"),
         (lambda d: d.pop("output"), "the program in it is damaged"),
         (lambda d: d.update(version=3), "has the version 3, this nestarray reads 2; upgrade"),
         (lambda d: d["nodes"][1].update(path="else/where"), "which is not in the file"),
@@ -224,7 +225,7 @@ def test_what_cannot_be_saved_leaves_the_file_as_it_was(graph: na.Graph, tmp_pat
     before = path.read_bytes()
     odd = graph.replace(nodes=list(graph.nodes))
     node = odd.calls[0]
-    foreign = type(node)(name="odd", kind="call", target=print, target_name="print", args=(node,))
+    foreign = Call(name="odd", target=print, target_name="print", args=(node,))
     odd = odd.replace(nodes=[*odd.nodes, foreign], output=foreign)
     with pytest.raises(errors.ConversionError, match="'odd' calls 'print', which a file cannot"):
         odd.save(path)

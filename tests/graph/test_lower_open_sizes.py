@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 import nestarray as na
 from nestarray.graph import sizes
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Input
 from nestarray.graph.record.abstract_recorder import AbstractRecorder
 from nestarray.sizes import parse_conditions
 from nestarray.transforms.abstract import UndecidedSize
@@ -259,7 +259,7 @@ def recorder() -> AbstractRecorder:
 @pytest.fixture
 def sample(recorder):
     aval = Aval(("n", "m", 4), na.float32)
-    node = Node(name="x", kind="input", source="x", aval=aval)
+    node = Input(name="x", source="x", aval=aval)
     return recorder.given(node)
 
 

@@ -19,7 +19,8 @@ import torch
 
 import nestarray as na
 from nestarray import dtypes, errors
-from nestarray.graph import Aval, Graph, Node
+from nestarray.graph import Aval, Graph
+from nestarray.graph.node import Call, Input
 from nestarray.graph.viewer.diagram import Diagram, diagram
 from nestarray.graph.viewer.page import page_text
 from tests.browser import Browser, needs_browser
@@ -75,7 +76,7 @@ def loop(x: jax.Array, w: jax.Array) -> Any:
 def large_graph(calls: int, has_modules: bool) -> Graph:
     """A chain with residual connections, made without a trace."""
     aval = Aval((4, 8), dtypes.float32)
-    x = skip = value = Node("x", "input", source="x", aval=aval)
+    x = skip = value = Input("x", source="x", aval=aval)
     nodes = [x]
     for i in range(calls):
         module = f"blocks.{i // 100}.{['attn', 'mlp'][i // 50 % 2]}.{i // 10 % 5}"
@@ -84,9 +85,7 @@ def large_graph(calls: int, has_modules: bool) -> Graph:
             function, name, args = na.add, "add", (value, skip)
         else:
             function, name, args = na.relu, "relu", (value,)
-        value = Node(
-            f"{name}_{i}", "call", target=function, target_name=f"na.{name}", args=args, **place
-        )  # type: ignore[arg-type]
+        value = Call(f"{name}_{i}", target=function, target_name=f"na.{name}", args=args, **place)  # type: ignore[arg-type]
         skip = value if name == "add" else skip
         nodes.append(value)
     return Graph(
@@ -521,11 +520,11 @@ def nasty_graph() -> Graph:
     """A graph with markup in all of its text."""
     c = na.Container({NASTY: np.ones(2)})
     aval = Aval((2,), dtypes.float64)
-    weight = Node("w", "input", source="v", path=NASTY, aval=aval)
-    x = Node("x", "input", source="x", aval=aval)
-    call = Node("y", "call", target=na.add, target_name="na.add", args=(x, weight), aval=aval,
+    weight = Input("w", source="v", path=NASTY, aval=aval)
+    x = Input("x", source="x", aval=aval)
+    call = Call("y", target=na.add, target_name="na.add", args=(x, weight), aval=aval,
         module=f"<b>{NASTY.replace('.', '')}</b>.<i>a</i>", line=NASTY, origin=NASTY)  # fmt: skip
-    twin = Node("z", "call", target=na.relu, target_name="na.relu", args=(call,), aval=aval,
+    twin = Call("z", target=na.relu, target_name="na.relu", args=(call,), aval=aval,
         module=call.module)  # fmt: skip
     return Graph(
         name=NASTY, backend="numpy", train=False, nodes=[x, weight, call, twin], signature=((x,), {}),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import nestarray as na
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Input, Node
 from nestarray.graph.passes.view_calls import Step, steps
 from nestarray.graph.passes.views import View
 from nestarray.sizes import named, value_at
@@ -24,17 +24,15 @@ Sizes = tuple[Any, ...]
 def call(x: Node, op: str, *args: Any, shape: Sizes, **kwargs: Any) -> Node:
     aval = Aval(tuple(shape), na.float32)
     function = getattr(na, op)
-    return Node(
-        op, "call", target=function, target_name=op, args=(x, *args), kwargs=kwargs, aval=aval
-    )
+    return Call(op, target=function, target_name=op, args=(x, *args), kwargs=kwargs, aval=aval)
 
 
 def array(shape: Sizes) -> Node:
-    return Node("x", "input", source="x", aval=Aval(tuple(shape), na.float32))
+    return Input("x", source="x", aval=Aval(tuple(shape), na.float32))
 
 
 def calls_of(node: Node) -> list[Node]:
-    return [*calls_of(node.args[0]), node] if node.kind == "call" else []
+    return [*calls_of(node.args[0]), node] if isinstance(node, Call) else []
 
 
 def view_of(node: Node) -> View | None:
@@ -63,7 +61,7 @@ def positions(shape: tuple[int, ...]) -> Any:
 
 def expected(node: Node, values: dict[str, int]) -> Any:
     """The value of a chain, call by call."""
-    if node.kind == "input":
+    if isinstance(node, Input):
         return positions(at(node.aval.shape, values))
     x, shape = expected(node.args[0], values), at(node.aval.shape, values)
     is_shaped = node.target_name in ("reshape", "broadcast_to")

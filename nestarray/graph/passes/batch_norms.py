@@ -10,7 +10,7 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Input, Node, is_variable, iter_nodes
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import (
     Rule,
@@ -40,7 +40,7 @@ def fold_batch_norms(graph: Graph) -> Graph:
     return rewrite(graph, *RULES, drop_unused=True)
 
 
-def _after_layer(writer: Writer, node: Node) -> tuple[Node, int] | None:
+def _after_layer(writer: Writer, node: Call) -> tuple[Call, int] | None:
     """The layer before a normalization, and the axis of its weight that is normalized."""
     if not is_op(node, "batch_norm"):
         return None
@@ -49,18 +49,18 @@ def _after_layer(writer: Writer, node: Node) -> tuple[Node, int] | None:
     channel = _channel_axis(layer, node, norm["axis"])
     if channel is None or not writer.is_read_once(layer):
         return None
-    is_held = (x is None or x.source in ("v", "s", "constants") for x in _read(layer, node))
+    is_held = (x is None or is_variable(x) for x in _read(layer, node))
     return (layer, channel) if all(is_held) else None
 
 
-def _read(layer: Node, node: Node) -> list[Node | None]:
+def _read(layer: Call, node: Call) -> list[Input | None]:
     """The variables of a layer and of its normalization."""
     before, norm = arguments_of(layer), arguments_of(node)
     affine = before["weight"], before.get("bias")
     return [*affine, *(norm[name] for name in ("mean", "variance", "weight", "bias"))]
 
 
-def _folded(writer: Writer, node: Node, layer: Node, channel: int) -> Node:
+def _folded(writer: Writer, node: Call, layer: Call, channel: int) -> Node:
     """The layer with other variables.
 
     Before::
@@ -115,24 +115,24 @@ def freeze_batch_norms(graph: Graph, evaluation: Graph, frozen: Collection[str])
         evaluation: the evaluation behaviour, lowered, which reads the moving statistics.
         frozen: paths of parameters and state.
     """
-    moving: dict[str, list[Node]] = {}
+    moving: dict[str, list[Call]] = {}
     for node in evaluation.calls:
         if is_op(node, "batch_norm"):
             moving.setdefault(node.module, []).append(node)
-    inputs = {place_of(node): node for node in graph.nodes if node.kind == "input"}
+    inputs = {place_of(node): node for node in graph.nodes if isinstance(node, Input)}
     statistics: dict[str, list[Node]] = {}
     for node in graph.calls:
         if is_op(node, "batch_norm_training") and moving.get(node.module):
             read = list(iter_nodes(moving[node.module].pop(0).args[1:]))
             is_held = all(place_of(x) in inputs for x in read[:2])
-            if is_held and any(x.path in frozen for x in read):
+            if is_held and any(is_variable(x) and x.path in frozen for x in read):
                 statistics[node.name] = [inputs[place_of(x)] for x in read[:2]]
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         if node.target is not operator.getitem or node.args[1] != 0:
             return None
         norm = node.args[0]
-        if not isinstance(norm, Node) or norm.name not in statistics:
+        if not isinstance(norm, Call) or norm.name not in statistics:
             return None
         x, *scale = norm.args
         assert node.aval is not None
@@ -153,7 +153,7 @@ def freeze_batch_norms(graph: Graph, evaluation: Graph, frozen: Collection[str])
 
 def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     """The axis of the layer's weight that is the normalized one; None if there is none."""
-    if not isinstance(layer, Node) or norm.aval is None:
+    if not isinstance(layer, Call) or norm.aval is None:
         return None
     rank = len(norm.aval.shape)
     form = any_layout(op_name(layer))
@@ -169,14 +169,14 @@ def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     return None
 
 
-def _host(writer: Writer, node: Node | None) -> Any:
+def _host(writer: Writer, node: Input | None) -> Any:
     if node is None:
         return None
     x = ops.to_backend(writer.value_of(node), "numpy")
     return np.asarray(x).astype(np.float64)
 
 
-def _stored(writer: Writer, node: Node, like: Node, value: np.ndarray) -> Node:
+def _stored(writer: Writer, node: Input, like: Input, value: np.ndarray) -> Node:
     """The new value as a variable, under the path of `node` if that has no other reader."""
     array = _like(writer, like, value)
     if writer.is_read_once(node):
@@ -184,7 +184,7 @@ def _stored(writer: Writer, node: Node, like: Node, value: np.ndarray) -> Node:
     return writer.variable(node.source, node.path, array)
 
 
-def _like(writer: Writer, node: Node, value: np.ndarray) -> Any:
+def _like(writer: Writer, node: Input, value: np.ndarray) -> Any:
     """`value` on the graph's backend, of the dtype of a variable of the graph."""
     dtype = dtypes.dtype_of(getattr(writer.graph, node.source)[node.path])
     host = value if dtype is dtypes.float64 else value.astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.rewriting import (
     Rule,
     Writer,
@@ -36,7 +36,7 @@ def fuse_products(graph: Graph) -> Graph:
     return rewrite(graph, *PRODUCTS, in_bodies=True)
 
 
-def _biased_convolution(writer: Writer, node: Node) -> tuple[Node, Node] | None:
+def _biased_convolution(writer: Writer, node: Call) -> tuple[Node, Node] | None:
     """A convolution without a bias, and the vector along its channels that is added."""
     for layer, other in _terms(node):
         if any_layout(op_name(layer)) == "conv" and _is_only_term(writer, layer, node):
@@ -47,7 +47,7 @@ def _biased_convolution(writer: Writer, node: Node) -> tuple[Node, Node] | None:
     return None
 
 
-def _with_bias(writer: Writer, node: Node, layer: Node, bias: Node) -> Node:
+def _with_bias(writer: Writer, node: Call, layer: Call, bias: Node) -> Node:
     """The convolution with the bias.
 
     Before::
@@ -71,7 +71,7 @@ def _with_bias(writer: Writer, node: Node, layer: Node, bias: Node) -> Node:
     return writer.call(op, *arrays, like=layer, aval=node.aval, name=node.name, **settings)
 
 
-def _biased_product(writer: Writer, node: Node) -> tuple[Node, Node] | None:
+def _biased_product(writer: Writer, node: Call) -> tuple[Node, Node] | None:
     """A product with a matrix, and the vector that is added to its rows."""
     for product, other in _terms(node):
         if is_op(product, "matmul") and _is_only_term(writer, product, node):
@@ -81,7 +81,7 @@ def _biased_product(writer: Writer, node: Node) -> tuple[Node, Node] | None:
     return None
 
 
-def _linear(writer: Writer, node: Node, product: Node, bias: Node) -> Node:
+def _linear(writer: Writer, node: Call, product: Call, bias: Node) -> Node:
     """A call of `linear`, which takes the kernel transposed.
 
     Before::
@@ -103,7 +103,7 @@ def _linear(writer: Writer, node: Node, product: Node, bias: Node) -> Node:
     return writer.call("linear", x, weight, bias, like=node, aval=node.aval, name=node.name)
 
 
-def _terms(node: Node) -> tuple[tuple[Any, Any], ...]:
+def _terms(node: Call) -> tuple[tuple[Any, Any], ...]:
     """The terms of a sum of two, in both orders."""
     return (node.args, node.args[::-1]) if is_op(node, "add") and node.aval is not None else ()
 
@@ -113,7 +113,7 @@ def _is_only_term(writer: Writer, term: Node, total: Node) -> bool:
     return term.aval == total.aval and writer.is_read_once(term)
 
 
-def _is_matrix(x: Any, like: Node) -> bool:
+def _is_matrix(x: Any, like: Call) -> bool:
     """Whether `x` is a matrix of floating numbers, of the dtype of another array."""
     if not isinstance(x, Node) or x.aval is None or like.aval is None:
         return False

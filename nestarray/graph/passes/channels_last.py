@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node
 from nestarray.graph.passes.rewriting import Writer, any_layout, arguments_of, op_name, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 from nestarray.graph.passes.view_calls import permuted
@@ -23,7 +23,7 @@ def channels_last(graph: Graph) -> Graph:
     return cancel_transposes(rewrite(graph, _rule))
 
 
-def _rule(writer: Writer, node: Node) -> Node | None:
+def _rule(writer: Writer, node: Call) -> Node | None:
     op = op_name(node)
     name = any_layout(op.removeprefix("adaptive_"))
     if not name or name == op or node.aval is None:
@@ -62,7 +62,6 @@ def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, .
     return tuple([n // parts for n, parts in zip(before, after, strict=True)])
 
 
-def _default(node: Node, parameter: str) -> Any:
-    assert node.target is not None
+def _default(node: Call, parameter: str) -> Any:
     found = inspect.signature(node.target).parameters.get(parameter)
     return None if found is None else found.default

@@ -6,7 +6,7 @@ from typing import Any
 
 from nestarray.dtypes import DType
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node
 from nestarray.graph.passes.rewriting import Rule, Writer, arguments_of, is_op, rewrite
 
 
@@ -18,7 +18,7 @@ def read_parts(graph: Graph) -> Graph:
     return rewrite(graph, *RULES, in_bodies=True)
 
 
-def _column_of_concat(_: Writer, node: Node) -> tuple[Node, DType] | None:
+def _column_of_concat(_: Writer, node: Call) -> tuple[Node, DType] | None:
     """The part that is the column of an index, and the dtype to which `concat` is cast."""
     if not is_op(node, "getitem"):
         return None
@@ -31,7 +31,7 @@ def _column_of_concat(_: Writer, node: Node) -> tuple[Node, DType] | None:
     return (parts[index[1]], array.aval.dtype) if is_inside else None
 
 
-def _column_of_part(writer: Writer, node: Node, part: Node, dtype: DType) -> Node:
+def _column_of_part(writer: Writer, node: Call, part: Node, dtype: DType) -> Node:
     """Read the part, and cast it as the concatenation.
 
     Before::

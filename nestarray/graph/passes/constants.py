@@ -8,7 +8,7 @@ from nestarray import dtypes
 from nestarray.backends import is_array
 from nestarray.graph.execution import compute
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies, iter_nodes
+from nestarray.graph.node import Call, Node, bodies, is_input, iter_nodes
 from nestarray.graph.passes.rewriting import Rule, Writer, rewrite
 
 #: Bytes by which a folded value may exceed its inputs.
@@ -23,15 +23,18 @@ def fold_constants(graph: Graph) -> Graph:
     return rewrite(graph, *RULES, in_bodies=True)
 
 
-def known_value(writer: Writer, node: Node, sources: tuple[str, ...] = ("constants",)) -> Any:
+def known_value(writer: Writer, node: Call, sources: tuple[str, ...] = ("constants",)) -> Any:
     """The array that a call gives, if inputs of `sources` alone decide it, else None."""
-    given = list(iter_nodes((node.args, node.kwargs)))
+    operands = list(iter_nodes((node.args, node.kwargs)))
     if node.is_random or node.aval is None or any(bodies(node.args)):
         return None
-    if not all(used.source in sources for used in given):
+    values: dict[Node, Any] = {
+        used: writer.value_of(used) for used in operands if is_input(used, *sources)
+    }
+    if len(values) < len({*operands}):
         return None
-    value = compute(writer.graph, node, writer.value_of, None)
-    size = sum(_num_bytes(writer.value_of(used)) for used in given)
+    value = compute(writer.graph, node, values.__getitem__, None)
+    size = sum(_num_bytes(values[used]) for used in operands)
     return value if is_array(value) and _num_bytes(value) <= max(MOST_BYTES, size) else None
 
 
@@ -42,12 +45,12 @@ def _num_bytes(x: Any) -> int:
     return count * dtypes.dtype_of(x).bits // 8
 
 
-def _known(writer: Writer, node: Node) -> tuple[Any] | None:
+def _known(writer: Writer, node: Call) -> tuple[Any] | None:
     value = known_value(writer, node)
     return None if value is None else (value,)
 
 
-def _constant(writer: Writer, node: Node, value: Any) -> Node:
+def _constant(writer: Writer, node: Call, value: Any) -> Node:
     """A constant under the name of the call.
 
     Before::

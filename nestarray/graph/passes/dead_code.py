@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes, reached
+from nestarray.graph.node import Body, Call, Node, iter_nodes, reached
 from nestarray.graph.passes.rewriting import Writer, rewrite
 
 
@@ -71,15 +71,15 @@ _LOOPS = {"na.while_loop": (1, 2, 0), "na.fori_loop": (2, 3, 1), "na.scan": (0, 
 class _Loop:
     """A call of a loop, by its parts."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Call) -> None:
         self.node = node
         self.is_scan = node.target_name == "na.scan"
-        self.test = node.args[0] if node.target_name == "na.while_loop" else None
+        self.test: Body | None = node.args[0] if node.target_name == "na.while_loop" else None
         self._body_at, self._carry_at, self._place = _LOOPS[node.target_name]
-        self.body = node.args[self._body_at]
+        self.body: Body = node.args[self._body_at]
         self.start = node.args[self._carry_at]
-        self.carry = self.body.parameters[self._place]
-        self.xs, self.row = (node.args[2], self.body.parameters[1]) if self.is_scan else ((), ())
+        self.carry = self.body.members(self._place)
+        self.xs, self.row = (node.args[2], self.body.members(1)) if self.is_scan else ((), ())
         output = self.body.output
         self.carried, self.stacked = output if self.is_scan else (output, ())
 
@@ -97,7 +97,7 @@ class _Loop:
         carries, tested = {*(carries or fewest)}, set[Node]()
         if self.test is not None:
             tested = _live_nodes(self.test.nodes, self.test.output, found)
-            carries |= _places(self.test.parameters[0], tested)
+            carries |= _places(self.test.members(0), tested)
         while True:
             results = _chosen(self.carried, carries), _chosen(self.stacked, stacked)
             inside = _live_nodes(self.body.nodes, results, found)
@@ -111,7 +111,7 @@ class _Loop:
         free = {*iter_nodes([self.body, self.test])}
         return {*iter_nodes(given), *(free & (inside | tested))}
 
-    def narrowed(self, live: _Live) -> Node:
+    def narrowed(self, live: _Live) -> Call:
         """The call with its live parts."""
         args, parameters = [*self.node.args], [*self.body.parameters]
         args[self._carry_at] = _chosen(self.start, live.carries)
@@ -121,8 +121,8 @@ class _Loop:
             args[2], parameters[1] = _chosen(self.xs, live.rows), _chosen(self.row, live.rows)
             output = output, _chosen(self.stacked, live.stacked)
         if self.test is not None:
-            given = _chosen(self.test.parameters[0], live.carries)
-            args[0] = dataclasses.replace(self.test, parameters=(given,))
+            carry = _chosen(self.test.members(0), live.carries)
+            args[0] = dataclasses.replace(self.test, parameters=(carry,))
         used = reached(self.body.nodes, output)
         nodes = [node for node in self.body.nodes if node in used]
         args[self._body_at] = dataclasses.replace(
@@ -131,11 +131,11 @@ class _Loop:
         return dataclasses.replace(self.node, args=tuple(args))
 
 
-def _live_nodes(calls: Sequence[Node], results: Any, found: dict[str, _Live]) -> set[Node]:
+def _live_nodes(calls: Sequence[Call], results: Any, found: dict[str, _Live]) -> set[Node]:
     """The nodes that results depend on; notes the live parts of loops by their names."""
     whole = set(iter_nodes(results))
     live = set(whole)
-    items: dict[Node, list[Node]] = {}
+    items: dict[Node, list[Call]] = {}
 
     def read(node: Node, values: Sequence[Any]) -> set[int]:
         """The indices of the values of a tuple that are read."""
@@ -162,7 +162,7 @@ def _live_nodes(calls: Sequence[Node], results: Any, found: dict[str, _Live]) ->
     return live
 
 
-def _is_item(node: Node) -> bool:
+def _is_item(node: Call) -> bool:
     """Whether a call takes one of several results of another call."""
     return node.target is operator.getitem and type(node.args[1]) is int
 
@@ -187,9 +187,9 @@ class _Narrowing:
         #: Name of a tuple → the old places of its values.
         self.places: dict[str, list[int]] = {}
 
-    def rule(self, writer: Writer, node: Node) -> Node | None:
+    def rule(self, writer: Writer, node: Call) -> Node | None:
         """A loop with its live parts, or an item at its new place."""
-        new: Node | None = None
+        new: Call | None = None
         if node.name in self.live:
             live, loop = self.live[node.name], _Loop(node)
             new = loop.narrowed(live)
@@ -197,7 +197,7 @@ class _Narrowing:
                 self.places[node.name] = live.carries
         elif _is_item(node):
             of, i = node.args
-            if of.target_name == "na.scan" and of.name in self.live:
+            if isinstance(of, Call) and of.target_name == "na.scan" and of.name in self.live:
                 live = self.live[of.name]
                 self.places[node.name] = live.stacked if i else live.carries
             elif of.name in self.places and i in self.places[of.name]:

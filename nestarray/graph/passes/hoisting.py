@@ -15,7 +15,18 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_nodes, substituted
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Call,
+    Input,
+    Node,
+    bodies,
+    is_input,
+    iter_nodes,
+    map_nodes,
+    substituted,
+)
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name, rewrite
 from nestarray.sizes import value_at
 from nestarray.traits import Trait
@@ -56,7 +67,7 @@ def hoist_from_scans(graph: Graph) -> Graph:
     return rewrite(graph, _hoisted, in_bodies=True)
 
 
-def _hoisted(writer: Writer, node: Node) -> Node | None:
+def _hoisted(writer: Writer, node: Call) -> Node | None:
     if node.target_name != "na.scan":
         return None
     body, start, xs = node.args
@@ -90,11 +101,11 @@ class _Step:
     def __init__(self, writer: Writer, body: Body, count: int) -> None:
         self.writer, self.body, self.count = writer, body, count
         self.all_steps: dict[Node, Node] = {}
-        self.rows: dict[Node, Node] = {}
+        self.rows: dict[Input, Node] = {}
 
     def count_carries(self, start: tuple[Any, ...], *, is_reversed: bool) -> None:
         """Note the carries that begin with a known integer and grow by one in each step."""
-        for carry, first, last in zip(self.body.parameters[0], start, self.body.output[0]):
+        for carry, first, last in zip(self.body.members(0), start, self.body.output[0]):
             begin = self._number(first)
             if carry.aval is None or not carry.aval.dtype.is_integer or begin is None:
                 continue
@@ -112,20 +123,20 @@ class _Step:
         """The value of an integer, or of an array that is one."""
         if is_op(x, "full") and x.aval is not None and x.aval.shape == ():
             x = arguments_of(x)["fill_value"]
-        if isinstance(x, Node) and x.source == "constants" and x.aval and x.aval.shape == ():
+        if is_input(x, "constants") and x.aval and x.aval.shape == ():
             x = ops.to_backend(self.writer.value_of(x), "numpy").item()
         return x if type(x) is int else None
 
     def rows_of(self, xs: tuple[Node, ...]) -> None:
         """Note the rows."""
-        self.all_steps.update(zip(self.body.parameters[1], xs, strict=True))
+        self.all_steps.update(zip(self.body.members(1), xs, strict=True))
 
     def written(self) -> Body:
         """The step without the calls that run before the loop; the step itself if there are none."""
         body = self.body
         inside = {*iter_nodes(body.parameters), *body.nodes}
         hoisted: dict[Node, None] = {}
-        calls: list[Node] = []
+        calls: list[Call] = []
         for node in body.nodes:
             used = {*iter_nodes((node.args, node.kwargs))}
             of_step = used & inside
@@ -147,24 +158,24 @@ class _Step:
         if not hoisted:
             return body
         read = {*iter_nodes(([(node.args, node.kwargs) for node in calls], body.output))}
-        new: dict[Node, Any] = {}
-        for node in (*hoisted, *body.parameters[0]):
+        new: dict[Node, Node] = {}
+        for node in (*hoisted, *body.members(0)):
             if node in read and node in self.all_steps:
                 name = self.writer.name(f"{node.name}_row")
-                new[node] = Node(name=name, kind="input", source="body", aval=node.aval)
-                self.rows[new[node]] = self.all_steps[node]
+                row = new[node] = Input(name=name, source="body", aval=node.aval)
+                self.rows[row] = self.all_steps[node]
         nodes = []
         for node in calls:
             args, kwargs = substituted((node.args, node.kwargs), new)
             same = args == node.args and kwargs == node.kwargs
             nodes.append(node if same else dataclasses.replace(node, args=args, kwargs=kwargs))
             new[node] = nodes[-1]
-        parameters = (body.parameters[0], (*body.parameters[1], *self.rows))
+        parameters = (body.members(0), (*body.members(1), *self.rows))
         return dataclasses.replace(
             body, parameters=parameters, nodes=nodes, output=substituted(body.output, new)
         )
 
-    def _of_all_steps(self, node: Node) -> Node | None:
+    def _of_all_steps(self, node: Call) -> Node | None:
         """The call on the values of all steps; None if it does not take these."""
         given, known = arguments_of(node), self.all_steps
         assert node.aval is not None
@@ -193,7 +204,7 @@ class _Step:
             return self._call(node, *map_nodes(aligned, (node.args, node.kwargs)))
         return None
 
-    def _is_known(self, node: Node) -> bool:
+    def _is_known(self, node: Call) -> bool:
         """Whether a call has numbers for sizes, and its result is not much larger than the rows."""
         assert node.aval is not None
         arrays = {*iter_nodes((node.args, node.kwargs))}
@@ -203,7 +214,7 @@ class _Step:
         rows = sum(_size(x.aval) for x in arrays if x in self.all_steps)
         return self.count * (_size(node.aval) - rows) <= _MOST
 
-    def _aligned(self, x: Node, node: Node) -> Node:
+    def _aligned(self, x: Node, node: Call) -> Node:
         """The values of all steps of an argument, with as many axes as the result."""
         if x not in self.all_steps:
             return x
@@ -217,7 +228,7 @@ class _Step:
             self.writer.call("reshape", values, shape, like=node, aval=aval) if missing else values
         )
 
-    def _call(self, node: Node, args: Any, kwargs: dict[str, Any]) -> Node:
+    def _call(self, node: Call, args: Any, kwargs: dict[str, Any]) -> Node:
         assert node.aval is not None
         aval = Aval((self.count, *node.aval.shape), node.aval.dtype)
         new = dataclasses.replace(

@@ -17,7 +17,18 @@ import numpy as np
 
 from nestarray import dtypes, ops, transforms
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves, substituted
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Call,
+    Input,
+    Node,
+    bodies,
+    is_input,
+    iter_nodes,
+    map_leaves,
+    substituted,
+)
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import Writer, is_arithmetic, is_op
 from nestarray.graph.passes.stores import forward_stores, join_rows
@@ -60,11 +71,11 @@ class _Program:
         results: nest of the nodes that are used outside.
     """
 
-    def __init__(self, writer: Writer, calls: Sequence[Node], results: Any) -> None:
+    def __init__(self, writer: Writer, calls: Sequence[Call], results: Any) -> None:
         self.writer, self.calls, self.results = writer, list(calls), results
         self.replaced: dict[Node, Any] = {}
 
-    def rolled(self) -> tuple[list[Node], dict[Node, Any]]:
+    def rolled(self) -> tuple[list[Call], dict[Node, Any]]:
         """The calls with loops, and old node → new node."""
         while (loop := self._find()) is not None:
             new, replaced = loop.written()
@@ -101,7 +112,7 @@ class _Program:
         """The loop with one more step, of the calls that follow and copies of those that it lacks."""
         end = end_of_last = start + period * count
         before, last = self.calls[end - 2 * period : end - period], self.calls[end - period : end]
-        step: list[Node] = []
+        step: list[Call] = []
         for node, code in zip(last, codes[end - period : end], strict=True):
             if codes[end_of_last : end_of_last + 1] == [code]:
                 step.append(self.calls[end_of_last])
@@ -131,7 +142,7 @@ def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
         yield start, period, count
 
 
-def _form(node: Node) -> Any:
+def _form(node: Call) -> Any:
     """What two calls of different steps of a loop have in common."""
     if node.is_random or any(bodies(node.args)):
         return node
@@ -143,7 +154,7 @@ def _form_of(leaf: Any) -> Any:
     return ("array", leaf.aval) if isinstance(leaf, Node) else (type(leaf), repr(leaf))
 
 
-def _leaves(node: Node) -> list[Any]:
+def _leaves(node: Call) -> list[Any]:
     """The nodes and constants among the arguments; numbers that may vary as `_VARYING`."""
     leaves: list[Any] = []
     map_leaves(leaves.append, _with_varying(node))
@@ -154,7 +165,7 @@ def _structure(nest: Any) -> str:
     return repr(map_leaves(lambda leaf: 0, nest))
 
 
-def _with_varying(node: Node) -> Any:
+def _with_varying(node: Call) -> Any:
     """The arguments, with marks for numbers that an array may replace."""
     args, kwargs = node.args, node.kwargs
     if is_op(node, "getitem", "setitem") and len(args) > 1 and _has_one_group(args[1]):
@@ -195,12 +206,14 @@ class _Loop:
         self.program, self.start, self.period, self.count = program, start, period, count
         self.end = start + period * count
         self._calls = program.calls[start : self.end]
-        self._places = {node: divmod(i, period) for i, node in enumerate(self._calls)}
+        self._places: dict[Node, tuple[int, int]] = {
+            node: divmod(i, period) for i, node in enumerate(self._calls)
+        }
         #: (call of the body, its value before the loop) → parameter
-        self._carries: dict[tuple[int, Node], Node] = {}
+        self._carries: dict[tuple[int, Node], Input] = {}
         #: values of the steps → parameter
-        self._rows: list[tuple[list[Any], Node]] = []
-        self._body: list[Node] = []
+        self._rows: list[tuple[list[Any], Input]] = []
+        self._body: list[Call] = []
 
     def fits(self) -> bool:
         """Whether the groups are steps of one loop; reads them."""
@@ -227,12 +240,12 @@ class _Loop:
         return {x for x in iter_nodes([later, self.program.results]) if x in self._places}
 
     @staticmethod
-    def _plain_leaves(node: Node) -> list[Any]:
+    def _plain_leaves(node: Call) -> list[Any]:
         leaves: list[Any] = []
         map_leaves(leaves.append, (node.args, node.kwargs))
         return leaves
 
-    def _merged(self, column: list[Any], call: Node) -> tuple[Any] | None:
+    def _merged(self, column: list[Any], call: Call) -> tuple[Any] | None:
         """The argument of the body for the arguments of the steps, in a tuple; None if they do not fit."""
         first = column[0]
         if not isinstance(first, Node):
@@ -265,16 +278,16 @@ class _Loop:
 
     def _are_equal(self, nodes: list[Node]) -> bool:
         """Whether nodes are constants of one value."""
-        if any(node.source != "constants" for node in nodes):
+        constants = [node for node in nodes if is_input(node, "constants")]
+        if len(constants) < len(nodes):
             return False
-        arrays = [
-            np.asarray(ops.to_backend(self.program.writer.value_of(n), "numpy")) for n in nodes
-        ]
+        writer = self.program.writer
+        arrays = [np.asarray(ops.to_backend(writer.value_of(n), "numpy")) for n in constants]
         return all(
             np.array_equal(arrays[0], x, equal_nan=arrays[0].dtype.kind in "fc") for x in arrays
         )
 
-    def _row(self, column: list[Any], aval: Aval) -> Node:
+    def _row(self, column: list[Any], aval: Aval) -> Input:
         for values, parameter in self._rows:
             if parameter.aval == aval and all(map(_is_same, values, column)):
                 return parameter
@@ -282,13 +295,13 @@ class _Loop:
         self._rows.append((column, parameter))
         return parameter
 
-    def _parameter(self, name: str, number: int, aval: Aval) -> Node:
+    def _parameter(self, name: str, number: int, aval: Aval) -> Input:
         name = self.program.writer.name(f"{name}_{number}")
-        return Node(name=name, kind="input", source="body", aval=aval)
+        return Input(name=name, source="body", aval=aval)
 
     # -- writing -----------------------------------------------------------------------------
 
-    def written(self) -> tuple[list[Node], dict[Node, Any]]:
+    def written(self) -> tuple[list[Call], dict[Node, Any]]:
         """The calls that replace the groups, and old node → new node."""
         like, used = self._calls[0], self._used()
         finals: dict[int, int] = {}
@@ -296,7 +309,7 @@ class _Loop:
             finals.setdefault(i, position)
         places = [self._places[node] for node in used]
         needed = sorted({i for step, i in places if step < self.count - 1 or i not in finals})
-        self._new: list[Node] = []
+        self._new: list[Call] = []
         xs = tuple([self._stacked(column, p, like) for column, p in self._rows])
         carry = tuple([initial for _, initial in self._carries])
         carried = tuple([self._body[i] for i, _ in self._carries])
@@ -338,7 +351,7 @@ class _Loop:
         )
         return Body(writer.name("step"), captured, parameters, calls, substituted(output, inner))
 
-    def _stacked(self, column: list[Any], parameter: Node, like: Node) -> Node:
+    def _stacked(self, column: list[Any], parameter: Node, like: Call) -> Node:
         """The values of all steps as one array."""
         aval = parameter.aval
         assert aval is not None
@@ -346,7 +359,7 @@ class _Loop:
         writer = self.program.writer
         if not isinstance(column[0], Node):
             values = np.asarray(column, aval.dtype.name)
-        elif all(node.source == "constants" for node in column):
+        elif all(is_input(node, "constants") for node in column):
             arrays = [ops.to_backend(writer.value_of(node), "numpy") for node in column]
             values = np.stack([np.asarray(x) for x in arrays])
         else:
@@ -358,7 +371,7 @@ class _Loop:
         function = getattr(ops, name)
         return self._added(name, function, f"na.{name}", args, {}, aval)
 
-    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], like: Node) -> Node:
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], like: Call) -> Node:
         return self._added(name, getattr(transforms, name), f"na.{name}", args, kwargs, None)
 
     def _item(self, of: Node, index: int, aval: Aval | None) -> Node:
@@ -374,9 +387,8 @@ class _Loop:
         aval: Aval | None,
     ) -> Node:
         like = self._calls[0]
-        node = Node(
+        node = Call(
             name=self.program.writer.name(name),
-            kind="call",
             target=target,
             target_name=target_name,
             args=args,
@@ -389,7 +401,7 @@ class _Loop:
         return node
 
 
-def _filled(node: Node, leaves: list[Any]) -> Any:
+def _filled(node: Call, leaves: list[Any]) -> Any:
     """The arguments of a call with other leaves."""
     values = iter(leaves)
     return map_leaves(lambda _: next(values), (node.args, node.kwargs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes, substituted
+from nestarray.graph.node import Aval, Call, Node, iter_nodes, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
 
 
@@ -36,16 +36,16 @@ def share_moments(graph: Graph) -> Graph:
     """
     at = {node.name: i for i, node in enumerate(graph.calls)}
     norms = {n.args[0].name: n for n in graph.calls if is_op(n, "batch_norm_training")}
-    written: dict[str, Node] = {}  # name of a normalization → its call in the new graph
+    written: dict[str, Call] = {}  # name of a normalization → its call in the new graph
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         if is_op(node, "batch_norm_training"):
             return written.get(node.name)
         norm = norms.get(node.args[0].name) if is_op(node, "mean", "var") else None
         if norm is None or not _is_moment(node, norm):
             return None
         if norm.name not in written:
-            operands = [x for x in iter_nodes(norm.args) if x.kind == "call"]
+            operands = [x for x in iter_nodes(norm.args) if isinstance(x, Call)]
             if any(at[x.name] > at[node.name] for x in operands):
                 return None
             args = substituted(norm.args, writer.stands_for)
@@ -64,7 +64,7 @@ def share_moments(graph: Graph) -> Graph:
     return rewrite(graph, rule) if norms else graph
 
 
-def _is_moment(node: Node, norm: Node) -> bool:
+def _is_moment(node: Call, norm: Call) -> bool:
     """Whether a mean or a variance is per channel."""
     x, given = node.args[0], arguments_of(node)
     rank = len(x.aval.shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Node, is_input, iter_nodes
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.rewriting import Rule, Writer, place_of, rewrite
 
@@ -38,12 +38,12 @@ def check_evaluation(name: str, graph: Graph) -> None:
         )
 
 
-def _known(writer: Writer, node: Node) -> tuple[Any] | None:
+def _known(writer: Writer, node: Call) -> tuple[Any] | None:
     value = known_value(writer, node, ("v", "s", "constants"))
     return None if value is None else (value,)
 
 
-def _variable(writer: Writer, node: Node, value: Any) -> Node:
+def _variable(writer: Writer, node: Call, value: Any) -> Node:
     """A variable instead of the call.
 
     Before::
@@ -70,8 +70,8 @@ def _variable(writer: Writer, node: Node, value: Any) -> Node:
             return y
     """
     operands = list(iter_nodes((node.args, node.kwargs)))
-    variables = [used for used in operands if used.source != "constants"]
-    source = "v" if any(used.source == "v" for used in operands) else "s"
+    variables = [used for used in operands if is_input(used, "v", "s")]
+    source = "v" if any(is_input(used, "v") for used in operands) else "s"
     path = f"folded/{node.name}"
     if not variables:
         source = "constants"

@@ -13,7 +13,7 @@ import inspect
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from nestarray import dtypes
 from nestarray.container import Container
@@ -24,7 +24,11 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
     Aval,
     Body,
+    Call,
+    Input,
     Node,
+    is_input,
+    is_variable,
     iter_nodes,
     map_leaves,
     names_of,
@@ -34,7 +38,7 @@ from nestarray.graph.node import (
 from nestarray.traits import Trait
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
-Rewrite = Callable[["Writer", Node], Any]
+Rewrite = Callable[["Writer", Call], Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +52,10 @@ class Rule:
             keeps the call.
     """
 
-    pattern: Callable[[Writer, Node], tuple[Any, ...] | None]
+    pattern: Callable[[Writer, Call], tuple[Any, ...] | None]
     replacement: Callable[..., Any]
 
-    def __call__(self, writer: Writer, node: Node) -> Any:
+    def __call__(self, writer: Writer, node: Call) -> Any:
         """The new value of a call; None to keep it."""
         arguments = self.pattern(writer, node)
         return None if arguments is None else self.replacement(writer, node, *arguments)
@@ -59,18 +63,22 @@ class Rule:
 
 def op_name(node: Any) -> str:
     """The name of the op that a node calls; empty for other nodes, and for numbers."""
-    record: Op | None = getattr(getattr(node, "target", None), "op", None)
+    record = _record(node)
     return "" if record is None else record.name
 
 
-def is_op(node: Any, *names: str) -> bool:
+def _record(node: Any) -> Op | None:
+    return getattr(node.target, "op", None) if isinstance(node, Call) else None
+
+
+def is_op(node: Any, *names: str) -> TypeGuard[Call]:
     """Whether a call is of an op of one of these names."""
     return op_name(node) in names
 
 
-def has(node: Any, trait: Trait) -> bool:
+def has(node: Any, trait: Trait) -> TypeGuard[Call]:
     """Whether a call is of an op with a trait; a reshape in another order than C is no view."""
-    record: Op | None = getattr(getattr(node, "target", None), "op", None)
+    record = _record(node)
     if record is None or (trait in Trait.RESHAPE and node.kwargs.get("order", "C") != "C"):
         return False
     return trait in record.traits
@@ -87,9 +95,8 @@ def is_arithmetic(node: Any) -> bool:
     return has(node, Trait.ELEMENTWISE) and node.target.op.is_of_arrays
 
 
-def arguments_of(node: Node) -> dict[str, Any]:
+def arguments_of(node: Call) -> dict[str, Any]:
     """The arguments of a call by parameter, with defaults."""
-    assert node.target is not None
     bound = _signature(node.target).bind(*node.args, **node.kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
@@ -111,7 +118,7 @@ class Writer:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.calls: list[Node] = []
+        self.calls: list[Call] = []
         self.scopes: tuple[int, ...] = (0,)
         self._next_scope = 1
         self.stands_for: dict[Node, Any] = {}
@@ -129,26 +136,26 @@ class Writer:
         """Whether a value has one reader."""
         return self.uses[place_of(node)] == 1
 
-    def value_of(self, node: Node) -> Any:
+    def value_of(self, node: Input) -> Any:
         """The array of a variable or a constant."""
         return self.values[node.source][node.path]
 
-    def variable(self, source: str, path: str, value: Any) -> Node:
+    def variable(self, source: str, path: str, value: Any) -> Input:
         """A new variable or constant of the graph; `path` gets a number if it is taken."""
         unique, number = path, 1
         while unique in self.values[source] or _is_within(unique, self.values[source]):
             unique, number = f"{path}_{number}", number + 1
         self.values[source][unique] = value
         aval = Aval(tuple(map(int, value.shape)), dtypes.dtype_of(value))
-        return Node(name=self.name(unique), kind="input", source=source, path=unique, aval=aval)
+        return Input(name=self.name(unique), source=source, path=unique, aval=aval)
 
     def name(self, wanted: str) -> str:
         """A name that no node has."""
         return valid_name(wanted, self._taken)
 
     def call(
-        self, op: str, *args: Any, like: Node, aval: Aval | None, name: str = "", **kwargs: Any
-    ) -> Node:
+        self, op: str, *args: Any, like: Call, aval: Aval | None, name: str = "", **kwargs: Any
+    ) -> Call:
         """Write a call of an op.
 
         Args:
@@ -158,9 +165,8 @@ class Writer:
             aval: shape and dtype of the value; None for a tuple, and for a size.
             name: of the value; by default a new one.
         """
-        node = Node(
+        node = Call(
             name=name or self.name(op),
-            kind="call",
             target=OPS[op].function,
             target_name=f"na.{op}",
             args=args,
@@ -174,12 +180,11 @@ class Writer:
         return node
 
     def item(
-        self, node: Node, index: int, *, like: Node, aval: Aval | None, name: str = ""
-    ) -> Node:
+        self, node: Node, index: int, *, like: Call, aval: Aval | None, name: str = ""
+    ) -> Call:
         """Write the access to one of several results of a call."""
-        found = Node(
+        found = Call(
             name=name or self.name(f"{node.name}_{index}"),
-            kind="call",
             target=operator.getitem,
             target_name="getitem",
             args=(node, index),
@@ -191,7 +196,7 @@ class Writer:
         return found
 
     @contextlib.contextmanager
-    def scope(self) -> Iterator[list[Node]]:
+    def scope(self) -> Iterator[list[Call]]:
         """Collect the calls of a function apart from those around it."""
         calls, scopes = self.calls, self.scopes
         self.calls, self.scopes = [], (*scopes, self._next_scope)
@@ -214,15 +219,15 @@ class Writer:
                 used.update(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
         before = _used_variables(graph.calls)
         now = _used_variables([*self.calls], only=used) | {
-            (n.source, n.path) for n in used if n.kind == "input"
+            place_of(n) for n in used if isinstance(n, Input)
         }
         gone = before - now if drop_unused else set()
-        inputs: dict[tuple[str, str], Node] = {}
+        inputs: dict[tuple[str, str], Input] = {}
         for node in (*graph.nodes, *reversed(used)):
-            place = (node.source, node.path)
-            is_kept = node in used or node.source in ("x", "v", "s")
-            if node.kind == "input" and is_kept and place not in gone:
-                inputs[place if node.source != "x" else ("x", node.name)] = node
+            if not isinstance(node, Input) or place_of(node) in gone:
+                continue
+            if node in used or node.source in ("x", "v", "s"):
+                inputs[place_of(node) if node.source != "x" else ("x", node.name)] = node
         kept = {
             name: {p: x for p, x in self.values[name].items() if self._is_kept(name, p, inputs)}
             for name in self.values
@@ -238,16 +243,16 @@ class Writer:
             **made,
         )
 
-    def _is_kept(self, name: str, path: str, inputs: dict[tuple[str, str], Node]) -> bool:
+    def _is_kept(self, name: str, path: str, inputs: dict[tuple[str, str], Input]) -> bool:
         if (name, path) in inputs:
             return True
-        had = any(n.source == name and n.path == path for n in self.graph.nodes)
+        had = any(is_input(n, name) and n.path == path for n in self.graph.nodes)
         return path in getattr(self.graph, name) and not had  # one that no node names
 
 
 def place_of(node: Node) -> tuple[str, str]:
     """The identity of a node across graphs that passes derive from one another."""
-    return (node.source, node.path) if node.kind == "input" else ("call", node.name)
+    return (node.source, node.path) if isinstance(node, Input) else ("call", node.name)
 
 
 def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
@@ -264,13 +269,13 @@ def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
     return Counter(map(place_of, read))
 
 
-def _used_variables(calls: Iterable[Node], only: Any = None) -> set[tuple[str, str]]:
+def _used_variables(calls: Iterable[Call], only: Any = None) -> set[tuple[str, str]]:
     return {
-        (used.source, used.path)
+        place_of(used)
         for node in calls
         if only is None or node in only
         for used in iter_nodes((node.args, node.kwargs))
-        if used.source in ("v", "s", "constants")
+        if is_variable(used)
     }
 
 
@@ -309,7 +314,7 @@ def rewrite(
 
 
 def _rewrite(
-    writer: Writer, calls: Iterable[Node], rules: Sequence[Rewrite], in_bodies: bool
+    writer: Writer, calls: Iterable[Call], rules: Sequence[Rewrite], in_bodies: bool
 ) -> None:
     def of_leaf(leaf: Any) -> Any:
         if isinstance(leaf, Body) and in_bodies:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.node import Aval, Call, Node, iter_nodes
 from nestarray.graph.passes.rewriting import Rule, Writer, is_op, rewrite
 
 
@@ -18,7 +18,7 @@ def forward_stores(graph: Graph) -> Graph:
     return _stack_stores(rewrite(graph, *READS))
 
 
-def _stored_row(_: Writer, node: Node) -> tuple[Any, Any] | None:
+def _stored_row(_: Writer, node: Call) -> tuple[Any, Any] | None:
     """The array before other writes, and the index; () as the index of the value itself."""
     if node.aval is None or not is_op(node, "getitem") or len(node.args) != 2:
         return None
@@ -34,7 +34,7 @@ def _stored_row(_: Writer, node: Node) -> tuple[Any, Any] | None:
     return None if x is node.args[0] else (x, index)
 
 
-def _read_before(writer: Writer, node: Node, x: Node, index: Any) -> Node:
+def _read_before(writer: Writer, node: Call, x: Node, index: Any) -> Node:
     """Read the value that was written.
 
     Before::
@@ -70,7 +70,7 @@ def _stack_stores(graph: Graph) -> Graph:
     return graph.replace(nodes=sorted(graph.nodes, key=is_result))
 
 
-def _all_rows(writer: Writer, node: Node) -> tuple[list[Node]] | None:
+def _all_rows(writer: Writer, node: Call) -> tuple[list[Node]] | None:
     """The rows of an array that calls write one by one."""
     rows: dict[int, Node] = {}
     x = node
@@ -82,7 +82,7 @@ def _all_rows(writer: Writer, node: Node) -> tuple[list[Node]] | None:
     return ([rows[i] for i in range(len(rows))],)
 
 
-def _stacked(writer: Writer, node: Node, rows: list[Node]) -> Node:
+def _stacked(writer: Writer, node: Call, rows: list[Node]) -> Node:
     """Stack the rows.
 
     Before::
@@ -103,7 +103,7 @@ def _stacked(writer: Writer, node: Node, rows: list[Node]) -> Node:
 
 def _written_row(node: Any) -> tuple[Any, int, Node] | None:
     """(array before, row, value) of a call that writes a whole row; None for another node."""
-    if not isinstance(node, Node) or not is_op(node, "setitem") or node.kwargs or node.aval is None:
+    if not is_op(node, "setitem") or node.kwargs or node.aval is None:
         return None
     x, i, value = node.args
     row = Aval(node.aval.shape[1:], node.aval.dtype)
@@ -120,7 +120,7 @@ def join_rows(graph: Graph) -> Graph:
     return rewrite(graph, *STACKS, in_bodies=True)
 
 
-def _consecutive_rows(_: Writer, node: Node) -> tuple[list[list[Node]]] | None:
+def _consecutive_rows(_: Writer, node: Call) -> tuple[list[list[Node]]] | None:
     """The rows that a call stacks, in groups of consecutive ones."""
     if not is_op(node, "stack") or node.kwargs or len(node.args) != 1 or node.aval is None:
         return None
@@ -133,7 +133,7 @@ def _consecutive_rows(_: Writer, node: Node) -> tuple[list[list[Node]]] | None:
     return None if len(groups) == len(node.args[0]) else (groups,)
 
 
-def _slices(writer: Writer, node: Node, groups: list[list[Node]]) -> Node:
+def _slices(writer: Writer, node: Call, groups: list[list[Node]]) -> Node:
     """Take a slice for each group.
 
     Before::
@@ -164,13 +164,13 @@ def _slices(writer: Writer, node: Node, groups: list[list[Node]]) -> Node:
 
 def _are_consecutive(*values: Any) -> bool:
     """Whether two values are one row of an array and the next one."""
-    if not all(isinstance(x, Node) and is_op(x, "getitem") for x in values):
+    if not all(is_op(x, "getitem") for x in values):
         return False
     (x, i), (y, j) = [value.args for value in values]
     return x is y and _is_row(i) and _is_row(j) and i + 1 == j
 
 
-def _rows(writer: Writer, values: list[Node], like: Node, aval: Aval) -> Node:
+def _rows(writer: Writer, values: list[Any], like: Call, aval: Aval) -> Node:
     """Consecutive rows as one array."""
     if len(values) == 1:
         return writer.call("stack", values, like=like, aval=aval)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies
+from nestarray.graph.node import Call, Node, bodies, is_variable
 from nestarray.graph.passes.rewriting import Writer, has, op_name, rewrite
 from nestarray.traits import Trait
 
@@ -36,9 +36,9 @@ def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None)
             c = na.multiply(a, a)
             return c
     """
-    first: dict[tuple[int, Hashable], Node] = {}
+    first: dict[tuple[int, Hashable], Call] = {}
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         if (of is not None and op_name(node) not in of) or node.is_random or any(bodies(node.args)):
             return None
         is_commutative = has(node, Trait.COMMUTATIVE) and len(node.args) == 2
@@ -59,9 +59,9 @@ def is_equal(x: Any, y: Any) -> bool:
         return len(x) == len(y) and all(map(is_equal, x, y))
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return is_equal([*x.items()], [*y.items()])
-    if not (isinstance(x, Node) and isinstance(y, Node)) or _key(x) == _key(y):
-        return _key(x) == _key(y)
-    if x.kind != "call" or x.is_random or any(bodies(x.args)):
+    if _key(x) == _key(y):
+        return True
+    if not (isinstance(x, Call) and isinstance(y, Call)) or x.is_random or any(bodies(x.args)):
         return False
     return x.target_name == y.target_name and is_equal((x.args, x.kwargs), (y.args, y.kwargs))
 
@@ -69,8 +69,7 @@ def is_equal(x: Any, y: Any) -> bool:
 def _key(value: Any) -> Hashable:
     """Equal for equal arguments; 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     if isinstance(value, Node):
-        is_variable = value.source in ("v", "s", "constants")
-        return (value.source, value.path) if is_variable else id(value)
+        return (value.source, value.path) if is_variable(value) else id(value)
     if isinstance(value, (list, tuple)):
         return (type(value), *map(_key, value))
     if isinstance(value, Mapping):

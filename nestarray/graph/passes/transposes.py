@@ -15,7 +15,7 @@ from typing import Any
 
 from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, substituted
+from nestarray.graph.node import Aval, Body, Call, Node, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name
 from nestarray.graph.passes.view_calls import emit, reshaped
 from nestarray.graph.passes.views import Order, View, order_of
@@ -115,12 +115,12 @@ class _Transposer:
             return substituted(x, self.writer.stands_for)
         if not isinstance(x, Node):
             return x
-        if x in self.pairs and x not in self.writer.stands_for:
+        if isinstance(x, Call) and x in self.pairs and x not in self.writer.stands_for:
             base, order = self.pairs[x]
             self.writer.stands_for[x] = self.viewed(base, _view(base).permuted(order), x, x.name)
         return self.writer.stands_for.get(x, x)
 
-    def viewed(self, base: Node, view: View | None, like: Node, name: str = "") -> Node:
+    def viewed(self, base: Node, view: View | None, like: Call, name: str = "") -> Node:
         """A view of a node of the new graph, one for all who ask."""
         assert view is not None
         if (base, view) not in self.views:
@@ -129,7 +129,7 @@ class _Transposer:
             self.views[base, view] = new
         return self.views[base, view]
 
-    def in_order(self, x: Any, order: Order, like: Node) -> Any:
+    def in_order(self, x: Any, order: Order, like: Call) -> Any:
         """An operand as it broadcasts with a value whose transpose in `order` it went with."""
         if not isinstance(x, Node) or x.aval is None:
             return self.plain(x)
@@ -141,7 +141,7 @@ class _Transposer:
         return self.viewed(base, wide and wide.permuted(_inverse(order)), like)
 
     def write(
-        self, node: Node, args: Any, kwargs: Any, order: Order | None = None, op: str = ""
+        self, node: Call, args: Any, kwargs: Any, order: Order | None = None, op: str = ""
     ) -> None:
         """Write the call with other arguments; its result has its axes in this order.
 
@@ -167,7 +167,7 @@ class _Transposer:
 
     # -- calls through which transposes move ------------------------------------------------
 
-    def moved_through(self, node: Node) -> bool:
+    def moved_through(self, node: Call) -> bool:
         """Write the call on the values of which its arguments are transposes, if it can be."""
         if node.target is operator.getitem:
             return self.result(node, *node.args)
@@ -206,7 +206,7 @@ class _Transposer:
             return self.rows(node, order, arguments.get("axis", -1))
         return has(node, Trait.ELEMENTWISE) and self.each(node, order)
 
-    def result(self, node: Node, source: Node, index: Any) -> bool:
+    def result(self, node: Call, source: Node, index: Any) -> bool:
         """A size, or the first of several results."""
         if source in self.shapes:
             self.write(node, (self.plain(source), self.shapes[source][index]), {})
@@ -216,13 +216,13 @@ class _Transposer:
             return True
         return False
 
-    def each(self, node: Node, order: Order, **settings: Any) -> bool:
+    def each(self, node: Call, order: Order, **settings: Any) -> bool:
         """A call whose arguments have the axes of its result, or are broadcast."""
         args, kwargs = map_leaves(lambda x: self.in_order(x, order, node), (node.args, node.kwargs))
         self.write(node, args, kwargs | settings, order)
         return True
 
-    def along(self, node: Node, order: Order, result: Order | None, **settings: Any) -> bool:
+    def along(self, node: Call, order: Order, result: Order | None, **settings: Any) -> bool:
         """A call of which the first argument alone has the axes of its result."""
         args, kwargs = map_leaves(self.plain, (node.args[1:], node.kwargs))
         self.write(
@@ -230,7 +230,7 @@ class _Transposer:
         )
         return True
 
-    def rows(self, node: Node, order: Order, axis: Any) -> bool:
+    def rows(self, node: Call, order: Order, axis: Any) -> bool:
         """A function along the renamed axis; the last one if it has weights, as kernels want it."""
         last = len(order) - 1
         if len(OPS[op_name(node)].array_parameters) > 1:
@@ -238,14 +238,14 @@ class _Transposer:
             return is_last and self.along(node, order, order)
         return axis is not None and self.along(node, order, order, axis=_renamed(axis, order))
 
-    def images(self, node: Node, order: Order, data_format: str) -> bool:
+    def images(self, node: Call, order: Order, data_format: str) -> bool:
         """A function that takes the channels first as well as last."""
         rank, is_first = len(order), data_format == "channels_first"
         moved = (0, rank - 1, *range(1, rank - 1)) if is_first else (0, *range(2, rank), 1)
         other = "channels_last" if is_first else "channels_first"
         return order == moved and self.along(node, order, order, data_format=other)
 
-    def pad(self, node: Node, order: Order, widths: Any) -> bool:
+    def pad(self, node: Call, order: Order, widths: Any) -> bool:
         """A border, whose widths change places."""
         pairs = () if isinstance(widths, int) else widths
         if len(pairs) != len(order) or not all(isinstance(w, (list, tuple)) for w in pairs):
@@ -256,14 +256,14 @@ class _Transposer:
         self.write(node, (x, moved), map_leaves(self.plain, settings), order)
         return True
 
-    def pool(self, node: Node, order: Order, size: Any) -> bool:
+    def pool(self, node: Call, order: Order, size: Any) -> bool:
         """Adaptive pooling to one element is a reduction."""
         if any(n != 1 for n in (size if isinstance(size, (list, tuple)) else (size,))):
             return False
         op = "mean" if "_avg_" in op_name(node) else "max"
         return self.reduce(node, order, tuple(range(2, len(order))), True, op)
 
-    def reduce(self, node: Node, order: Order, axis: Any, keepdims: bool, op: str = "") -> bool:
+    def reduce(self, node: Call, order: Order, axis: Any, keepdims: bool, op: str = "") -> bool:
         """A reduction over the renamed axes; the other axes keep their order."""
         if len([*iter_nodes((node.args, node.kwargs))]) != 1:
             return False
@@ -276,7 +276,7 @@ class _Transposer:
         self.write(node, (self.pairs[node.args[0]][0],), settings, result, op)
         return True
 
-    def reshape(self, node: Node, base: Node, order: Order) -> bool:
+    def reshape(self, node: Call, base: Node, order: Order) -> bool:
         """Axes that become one or several, where they are neighbours before the transpose too."""
         assert node.aval is not None
         view = _view(base).permuted(order).reshaped(node.aval.shape)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node
 from nestarray.graph.passes.rewriting import Writer, place_of
 from nestarray.graph.passes.views import WHOLE, Factors, Shape, View, size_of
 from nestarray.sizes import IntOrSize, Size
@@ -167,9 +167,9 @@ def chains(node: Node, module: str | None = None) -> Iterator[tuple[Node, View, 
     Yields:
         the array, the view of it that the chain is, and the number of calls; at last the node itself.
     """
-    calls: list[Node] = []
+    calls: list[Call] = []
     x = node
-    while View.of(x) is not None and module in (None, x.module):
+    while isinstance(x, Call) and View.of(x) is not None and module in (None, x.module):
         calls.insert(0, x)
         x = x.args[0]
     for i, call in enumerate(calls):
@@ -185,7 +185,7 @@ def emit(
     writer: Writer,
     x: Node,
     view: View,
-    like: Node,
+    like: Call,
     name: str = "",
     *,
     most: int | None = None,
@@ -219,7 +219,7 @@ def emit(
     return value
 
 
-def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
+def permuted(writer: Writer, x: Node, order: Sequence[int], like: Call, name: str = "") -> Node:
     """The array with its axes in another order; itself in its own order."""
     assert x.aval is not None
     if [*order] == sorted(order):
@@ -232,7 +232,7 @@ def reshaped(
     writer: Writer,
     x: Node,
     shape: Shape,
-    like: Node,
+    like: Call,
     name: str = "",
     batch: Node | None = None,
 ) -> Node | None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.rewriting import arguments_of, has, is_op
 from nestarray.sizes import IntOrSize
 from nestarray.traits import Trait
@@ -84,7 +84,7 @@ class View:
         return cls(shape, (0,) * len(shape), tuple(axes))
 
     @classmethod
-    def of(cls, call: Node) -> View | None:
+    def of(cls, call: Call) -> View | None:
         """The view of its first argument that a call computes; None for other calls."""
         x = call.args[0] if call.args else None
         return cls.whole(x.aval.shape).then(call) if isinstance(x, Node) and x.aval else None
@@ -123,7 +123,7 @@ class View:
 
     # -- composition -----------------------------------------------------------------------
 
-    def then(self, call: Node) -> View | None:
+    def then(self, call: Call) -> View | None:
         """The view after a call on the result; None if the two have no common factors."""
         if call.aval is None:
             return None
@@ -258,11 +258,10 @@ def _accessed(factors: Factors, item: Any, size: IntOrSize) -> tuple[Any, Factor
     return first, (Factor(factors[0].axis, size, factors[0].step * step),) if size != 1 else ()
 
 
-def order_of(node: Node) -> Order | None:
+def order_of(node: Any) -> Order | None:
     """The order of axes by which a call transposes its argument; None if it does not."""
     if not has(node, Trait.VIEW) or has(node, Trait.RESHAPE) or node.aval is None:
         return None
-    assert node.target is not None
     if "shape" in node.target.op.signature.parameters:
         return None
     sizes = range(len(node.aval.shape))  # the op itself says where each of them goes

@@ -19,7 +19,7 @@ from nestarray.backends import is_array
 from nestarray.dispatch import OPS, Op, register_interpreter, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.frontends import registry
-from nestarray.graph.node import Aval, Body, Node, map_leaves, map_nodes
+from nestarray.graph.node import Aval, Body, Input, Node, map_leaves, map_nodes
 from nestarray.graph.record.recorder import Recorder, Traced, Write
 from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
@@ -183,7 +183,7 @@ class AbstractRecorder(Recorder):
         """The traced value of an input, or of a call of the graph that is lowered."""
         assert node.aval is not None
         for axis, n in enumerate(node.aval.shape):
-            if node.kind == "input" and isinstance(n, Size) and n.name:
+            if isinstance(node, Input) and isinstance(n, Size) and n.name:
                 self._inputs.setdefault(n.name, (node, axis))
         return AbstractTraced(self.abstract(node.aval.shape, node.aval.dtype), node, self)
 

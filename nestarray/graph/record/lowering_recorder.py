@@ -10,7 +10,7 @@ from nestarray import dtypes
 from nestarray.backends import is_array
 from nestarray.errors import ConversionError, UnsupportedError
 from nestarray.graph.builder import Place
-from nestarray.graph.node import Node, iter_nodes, map_nodes, substituted
+from nestarray.graph.node import Call, Node, iter_nodes, map_nodes, substituted
 from nestarray.graph.record.abstract_recorder import AbstractRecorder, AbstractTraced, is_size
 from nestarray.graph.record.recorder import Traced, Write
 from nestarray.sizes import larger, smaller
@@ -55,7 +55,7 @@ class LoweringRecorder(AbstractRecorder):
             self.unrecordable = (Exception,)
 
     def lowered(
-        self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
+        self, old: Call, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
     ) -> Any:
         """The value of a call as ops, or of the call itself where its code cannot be recorded.
 
@@ -74,14 +74,13 @@ class LoweringRecorder(AbstractRecorder):
         self._adopt(value, old, self.nodes[before:])
         return value
 
-    def kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
+    def kept(self, old: Call, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
         """Keep a call of another graph; see `lowered`."""
         used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
         stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
         args, kwargs = substituted((old.args, old.kwargs), stands_for)
         if old.is_random:
             kwargs = {**kwargs, "key": self.node_of(draw(), old.name)}
-        assert old.target is not None
         write = partial(
             self.builder.call,
             target=old.target,
@@ -93,7 +92,7 @@ class LoweringRecorder(AbstractRecorder):
         )
         return Kept(write, old.target, used)
 
-    def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
+    def beside_sizes(self, old: Call, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
         """`value_of` for a call with sizes: also constant arrays are traced.
 
         An open size has no number that could be combined with an array now.
@@ -124,7 +123,7 @@ class LoweringRecorder(AbstractRecorder):
         self._shapes = {x: node for x, node in self._shapes.items() if node not in gone}
         self._sizes = {size: node for size, node in self._sizes.items() if node not in gone}
 
-    def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
+    def _kept(self, old: Call, value_of: Callable[[Node], Any], draw: Draw) -> Any:
         """Keep a call; its result has the shape that the importer knows."""
         write, function, used = self.kept(old, value_of, draw)
         name = getattr(function, "__name__", "")

@@ -33,7 +33,10 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
     Aval,
     Body,
+    Call,
+    Input,
     Node,
+    is_input,
     iter_nodes,
     map_leaves,
     map_nodes,
@@ -220,7 +223,7 @@ class Recorder:
         self.sized_by_values: set[Node] = set()
         self._guards = guards
         self.is_open = True
-        self.of: Node | None = None
+        self.of: Call | None = None
         self._behind: dict[Node, Any] = {}
         self._constant_nodes: dict[int, Node] = {}
 
@@ -297,7 +300,7 @@ class Recorder:
         write = partial(write, kwargs=kwargs, **self._place(name))
         with recording(None):
             result = self._run(public, [list(given), kwargs])
-        if all(used.source == "constants" for used in iter_nodes(given)):
+        if all(is_input(used, "constants") for used in iter_nodes(given)):
             return result  # of arrays that are known, as any op would give it
         return self._traced(result, write, name)
 
@@ -313,7 +316,7 @@ class Recorder:
         """
 
         def write(name: str, *, aval: Aval | None = None) -> Node:
-            return Node(name=name, kind="input", source="body", aval=aval)
+            return Input(name=name, source="body", aval=aval)
 
         return self._traced(self.compute(function, (_now(x),), {}), write, "x")
 
@@ -380,6 +383,8 @@ class Recorder:
     def _note_size(self, node: Node) -> None:
         """Note whether the size of a call's result depends on values."""
         if self._guards is None or (node.aval is not None and not node.aval.shape):
+            return
+        if not isinstance(node, Call):
             return
         used = list(iter_nodes((node.args, node.kwargs)))
         if any(x in self.sized_by_values for x in used) or is_sized_by_values(node):

@@ -15,7 +15,17 @@ from nestarray.container.leaf import itemsize, size
 from nestarray.errors import ArgumentError
 from nestarray.graph.codegen import call_text
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Call,
+    Input,
+    Node,
+    bodies,
+    is_input,
+    iter_nodes,
+    map_leaves,
+)
 
 _VARIABLES = ("v", "s", "constants")
 #: More arguments than this are a group.
@@ -155,13 +165,13 @@ class _Drawing:
         self.around = [1]  # for each group, the bits of itself and the groups around it
         self.reached: list[int] = []  # for each box, the bits of the groups that it depends on
         self.updates = {node: path for path, node in graph.state_updates.items()}
-        inputs = [node for node in graph.nodes if node.kind == "input"]
+        inputs = [node for node in graph.nodes if isinstance(node, Input)]
         self._arguments([node for node in inputs if node.source not in _VARIABLES], 0)
         self._calls(graph.calls, 0, ())
         self._result("output", 0, (graph.output,))
         self._simplify()
 
-    def _calls(self, nodes: Iterable[Node], outer: int, outer_path: tuple[str, ...]) -> None:
+    def _calls(self, nodes: Iterable[Call], outer: int, outer_path: tuple[str, ...]) -> None:
         """Add calls to the group `outer`, which is in the module `outer_path`."""
         for node in nodes:
             path = _keys(node.module)
@@ -186,7 +196,7 @@ class _Drawing:
             self._add(node, box, used)
             self._bodies(node, group, path)
 
-    def _bodies(self, node: Node, group: int, path: tuple[str, ...]) -> None:
+    def _bodies(self, node: Call, group: int, path: tuple[str, ...]) -> None:
         functions = [*bodies(node.args), *bodies(list(node.kwargs.values()))]
         if not functions:
             return
@@ -225,7 +235,7 @@ class _Drawing:
 
     def _variables(self, value: Any) -> list[Variable]:
         variables = []
-        for node in dict.fromkeys(n for n in iter_nodes(value) if n.source in _VARIABLES):
+        for node in dict.fromkeys(n for n in iter_nodes(value) if is_input(n, *_VARIABLES)):
             leaf = getattr(self.graph, node.source)[node.path]
             count = size(leaf)
             variables.append(

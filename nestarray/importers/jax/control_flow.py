@@ -157,8 +157,8 @@ def _scatter(to: Translation, eqn: Any, operand: Value, indices: Value, _: Value
     if closed is None:
         return None
     body = _combining(to, closed, 1)
-    body.parameters = body.parameters[0]
-    body.names = (body.parameters[0].name,)
+    (element,) = body.members(0)
+    body.parameters, body.names = (element,), (element.name,)
     body.output = body.output[0]
     numbers = settings(to, eqn.params)["dimension_numbers"]
     return _call(

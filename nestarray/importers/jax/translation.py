@@ -16,7 +16,7 @@ from nestarray.frontends import rules
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Body, Node
+from nestarray.graph.node import Body, Node, iter_nodes
 from nestarray.graph.sizes import Sizes
 from nestarray.importers.jax import calls, control_flow, random_keys
 from nestarray.importers.jax.control_flow import NO_RULES, Derivatives
@@ -338,7 +338,7 @@ class Translation(Translator):
         outer = [self.node(x) for x in consts]
         constants = [self.constant(x).node for x in closed.consts]
         with self.body(name, avals) as body:
-            arguments = [*outer, *[node for part in body.parameters for node in part], *constants]
+            arguments = [*outer, *iter_nodes(body.parameters), *constants]
             variables = [*closed.jaxpr.invars, *closed.jaxpr.constvars]
             env = dict(zip(variables, map(Value, arguments), strict=True))
             body.output = tuple(map(self.node, self._results(closed.jaxpr, env)))

@@ -133,13 +133,13 @@ def with_rule(to: Translation, op: Any, *inputs: Any) -> list[Any]:
     tensors = operations.operands_of(op)
     moving = [i for i, x in enumerate(tensors[:count]) if _is_inexact(x)]
     with to.body("custom", {"args": avals}) as body:
-        body.output = body.parameters[0][:count]
+        body.output = body.members(0)[:count]
     with to.body("custom_forward", {"args": avals}) as forward:
-        (args,) = forward.parameters
+        args = forward.members(0)
         forward.output = args[:count], args[count:]
     parts = {"residuals": avals[count:], "cotangents": [avals[i] for i in moving]}
     with to.body("custom_backward", parts) as backward:
-        residuals, cotangents = backward.parameters
+        residuals, cotangents = backward.members(0), backward.members(1)
         of_results: dict[int, Any] = dict(zip(moving, map(Value, cotangents), strict=True))
         arguments = [of_results.get(i, inputs[i]) for i in range(count)]
         for x, node in zip(inputs[count:], residuals, strict=True):
@@ -219,7 +219,7 @@ class _Loop:
         bodies = []
         for name, graph in (("go_on", condition), ("step", body)):
             with self.to.body(name, {"carry": avals}) as function:
-                arguments = self._arguments(function.parameters[0], {})
+                arguments = self._arguments(function.members(0), {})
                 results = run(self.to, graph, arguments)
                 if name == "go_on":
                     function.output = self.to.node(results[0])
@@ -246,7 +246,7 @@ class _Loop:
             avals = [*avals, Aval((), dtypes.bool)]
             start = (*start, self.to.node(Value(known=np.asarray(True))))
         with self.to.body("step", {"carry": avals, "row": of_rows}) as function:
-            carry, row = function.parameters
+            carry, row = function.members(0), function.members(1)
             read = dict(zip(rows, row, strict=True))
             arguments = self._arguments(carry, read, columns)
             go_on = None

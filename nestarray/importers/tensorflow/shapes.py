@@ -9,7 +9,7 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.errors import DtypeError, NestarrayError, Refused, ShapeError
 from nestarray.frontends import rules
-from nestarray.graph.node import Aval, Node, map_nodes
+from nestarray.graph.node import Aval, Input, map_nodes
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.translator import Value
 from nestarray.sizes import IntOrSize, Size
@@ -91,7 +91,7 @@ def _computed(to: Translation, op: Any, call: rules.Call) -> list[Any]:
     return [_shape_of(x) for x in results]
 
 
-def _stand_in(to: Translation, node: Node) -> Any:
+def _stand_in(to: Translation, node: Input) -> Any:
     """The abstract value of a node."""
     sizes = to.sizes
     if node in sizes.expressions:

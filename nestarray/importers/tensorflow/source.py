@@ -10,7 +10,7 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.importers.tensorflow import execution
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
@@ -112,7 +112,7 @@ class TensorFlowSource(EquationSource):
             ) from error
 
     def call_gradients(
-        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+        self, graph: Graph, node: Call, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
         """∂loss(value of a call)/∂x; see `Source.call_gradients`.
 

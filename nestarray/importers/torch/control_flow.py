@@ -14,7 +14,7 @@ from nestarray.errors import Refused
 from nestarray.frontends import rules
 from nestarray.frontends.torch import vocabulary
 from nestarray.graph.builder import Place
-from nestarray.graph.node import Body, Node
+from nestarray.graph.node import Body, Call, Node
 
 if TYPE_CHECKING:
     from nestarray.importers.torch.translation import Translation
@@ -123,8 +123,8 @@ def _body(
     return body
 
 
-def _refuse_random(exported: Any, nodes: list[Node]) -> None:
-    for node in nodes:
+def _refuse_random(exported: Any, calls: list[Call]) -> None:
+    for node in calls:
         if node.is_random:
             place = Place(node.module, node.line)
             function = f"torch.{exported.target.__name__.removesuffix('_impl')}"

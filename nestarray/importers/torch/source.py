@@ -11,7 +11,7 @@ from nestarray.container.container import from_leaves
 from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, compute, identity, result_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Node, iter_nodes
 from nestarray.importers.torch import autograd
 from nestarray.importers.torch.original import call_copy
 from nestarray.importers.torch.workarounds import ctc_loss, sequences
@@ -131,7 +131,7 @@ class TorchSource(EquationSource):
     def call_gradients(
         self,
         graph: Graph,
-        node: Node,
+        node: Call,
         values: Mapping[Node, Any],
         key: Any,
         loss: Callable[[Any], Any],

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import nestarray.ops as ops
-from nestarray.graph.node import Node
+from nestarray.graph.node import Input, Node
 from nestarray.graph.passes.idioms import replaced
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, idiom_of, tolerance_of
 from nestarray.graph.passes.idioms.matching import Bindings, letters_of
@@ -65,7 +65,7 @@ def test_other_calls_stay(product: str, total: str) -> None:
 
 def test_axes_that_belong_to_other_uses_have_no_letter() -> None:
     a, b, p, q = (("a",), ("b",), ("p",), ("q",))
-    node = Node("x", "input")
+    node = Input("x", source="x")
     uses = (("x", ((a,), (b,)), ((p,), (q,))), ("w", ((b,),), ((q,),)))
     letters = letters_of(Bindings({"x": node, "w": node}, {}, uses), {a: "n", b: "c"})
     assert letters == {p: "n", q: "c"}

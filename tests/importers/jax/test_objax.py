@@ -73,7 +73,7 @@ def test_module(objax: Any, train: bool, backend: str) -> None:
     assert len(report.gradients) == len(net.vars().subset(objax.TrainVar))
     assert len(report.state) == (3 if train else 0)
     assert {*graph.v.keys(), *graph.s.keys()} == before.keys()
-    assert {"layers/0", "layers/4", "head"} <= {n.module for n in graph.nodes}
+    assert {"layers/0", "layers/4", "head"} <= {n.module for n in graph.calls}
     for name, x in values(net).items():
         np.testing.assert_array_equal(x, before[name])
 

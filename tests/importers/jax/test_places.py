@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -13,17 +13,18 @@ import pytest
 from flax import linen, nnx
 
 import nestarray as na
-from nestarray.graph.node import Body, Node
+from nestarray.graph.node import Body, Call, Node
 
 X = jnp.ones((2, 3))
 KEY = jax.random.key(0)
 
 
-def nodes_of(nodes: list[Node]) -> Iterator[Node]:
+def nodes_of(nodes: Sequence[Node]) -> Iterator[Call]:
     """Calls, also those in bodies."""
     for node in nodes:
-        if node.kind == "call":
-            yield node
+        if not isinstance(node, Call):
+            continue
+        yield node
         for value in node.args:
             for body in value if isinstance(value, (list, tuple)) else [value]:
                 if isinstance(body, Body):

@@ -36,7 +36,7 @@ from nestarray.exporters.source.recording.forms.layers import (
     padded_as_same,
 )
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.dead_code import remove_dead_code
@@ -104,13 +104,13 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
 
 
 def _reader(
-    graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any], *ops: str
-) -> Callable[[Writer, Node], Any]:
+    graph: Graph, rule: Callable[[Writer, Call, Callable[[Node], bool]], Any], *ops: str
+) -> Callable[[Writer, Call], Any]:
     """A rule that may ask whether a value has one reader, or is the weight of calls of `ops` only."""
     uses = count_uses(graph)
     weights = Counter(place_of(n.args[1]) for n in graph.calls if is_op(n, *ops))
 
-    def read(writer: Writer, node: Node) -> Any:
+    def read(writer: Writer, node: Call) -> Any:
         return rule(writer, node, lambda x: uses[place_of(x)] == max(1, weights[place_of(x)]))
 
     return read
@@ -119,7 +119,7 @@ def _reader(
 # -- calls of all targets -----------------------------------------------------------------------
 
 
-def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+def _product(writer: Writer, node: Call, is_single: Callable[[Node], bool]) -> Node | None:
     """A linear layer as a product with a kernel `(in, out)`."""
     if not is_op(node, "linear") or node.aval is None or not _is_kernel(node.args[1], is_single):
         return None
@@ -132,7 +132,7 @@ def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> N
     return writer.call("add", y, bias, like=node, aval=aval, name=node.name)
 
 
-def _of_all_examples(writer: Writer, node: Node) -> Node | None:
+def _of_all_examples(writer: Writer, node: Call) -> Node | None:
     """A product with a matrix as one for which the framework merges the axes of the examples."""
     if not is_op(node, "matmul") or _rank(node.args[0]) < 3 or _rank(node.args[1]) != 2:
         return None
@@ -141,7 +141,7 @@ def _of_all_examples(writer: Writer, node: Node) -> Node | None:
     return writer.call("tensordot", *node.args, axes=1, like=node, aval=aval, name=node.name)
 
 
-def _attention_of_heads(writer: Writer, node: Node) -> Node | None:
+def _attention_of_heads(writer: Writer, node: Call) -> Node | None:
     """Attention between transposes, as JAX has it: of (batch, length, heads, features).
 
     JAX gives rows of a mask that admit nothing other values, so that there is no mask.
@@ -167,7 +167,7 @@ def _attention_of_heads(writer: Writer, node: Node) -> Node | None:
 # -- layers of PyTorch --------------------------------------------------------------------------
 
 
-def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+def _torch_layer(writer: Writer, node: Call, is_single: Callable[[Node], bool]) -> Node | None:
     """The call of a layer that PyTorch has, with transposes of weights and images."""
     if node.aval is None:
         return None
@@ -187,7 +187,7 @@ def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) 
 
 def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
     """Whether an operand is a variable of several axes that nothing else reads, perhaps in another layout."""
-    while isinstance(x, Node) and (view := View.of(x)) and view.is_bijective and is_single(x):
+    while isinstance(x, Call) and (view := View.of(x)) and view.is_bijective and is_single(x):
         x = x.args[0]
     return is_variable(x) and is_single(x) and _rank(x) > 1
 
@@ -197,7 +197,7 @@ def _rank(x: Any) -> int:
     return len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
 
 
-def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Node | None:
+def _linear(writer: Writer, node: Call, x: Any, kernel: Node, count: int) -> Node | None:
     """A product of the last `count` axes of `x` with the first of a kernel."""
     assert kernel.aval is not None
     assert node.aval is not None
@@ -217,7 +217,7 @@ def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Nod
     return product if name else reshaped(writer, product, node.aval.shape, node, node.name, x)
 
 
-def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
+def _windows(writer: Writer, node: Call, given: dict[str, Any]) -> Node | None:
     """A convolution or a pooling with the channels first."""
     assert node.aval is not None
     x, rank = given["x"], len(node.aval.shape)
@@ -284,7 +284,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     return permuted(writer, made, last, node, node.name) if is_last else made
 
 
-def _with_open_border(writer: Writer, node: Node) -> Node | None:
+def _with_open_border(writer: Writer, node: Call) -> Node | None:
     """A window whose border depends on open sizes, after a call that makes the border."""
     return _windows(writer, node, arguments_of(node)) if _has_open_border(node) else None
 
@@ -303,7 +303,7 @@ def _has_open_border(node: Node) -> bool:
 
 
 def _padded(
-    writer: Writer, x: Node, padding: Sequence[tuple[int, int]], like: Node, **border: Any
+    writer: Writer, x: Node, padding: Sequence[tuple[int, int]], like: Call, **border: Any
 ) -> Node:
     """Zeros or another number around the last axes."""
     assert x.aval is not None
@@ -315,7 +315,7 @@ def _padded(
     return writer.call("pad", x, tuple(widths), **border, like=like, aval=aval)
 
 
-def _pool(writer: Writer, node: Node) -> Node | None:
+def _pool(writer: Writer, node: Call) -> Node | None:
     """A maximum of windows, or a sum of windows by their number of elements, as pooling."""
     is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
     reduced = node.args[0] if is_mean else node
@@ -343,14 +343,16 @@ def _pool(writer: Writer, node: Node) -> Node | None:
     )  # fmt: skip
 
 
-def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+def _with_bias(writer: Writer, node: Call, is_single: Callable[[Node], bool]) -> Node | None:
     """The sum of a layer's result, perhaps a view of it, and a variable as the layer with a bias."""
     if not is_op(node, "add") or node.aval is None or not all(map(_rank, node.args)):
         return None
     for value, bias in (node.args, node.args[::-1]):
         layer, view, count = next(chains(value))
         is_conv = any_layout(op_name(layer)) == "conv" and not is_op(layer, "conv")
-        if not (is_conv or is_op(layer, "linear")) or arguments_of(layer)["bias"] is not None:
+        if not isinstance(layer, Call) or not (is_conv or is_op(layer, "linear")):
+            continue
+        if arguments_of(layer)["bias"] is not None:
             continue
         channel = 1 if is_conv else len(view.base) - 1
         axes = zip(reversed(view.axes), reversed(bias.aval.shape), strict=False)
@@ -371,7 +373,7 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
 
 def _stored(
     graph: Graph, weight: str, *, reshapes: bool = False
-) -> Callable[[Writer, Node], Node | None]:
+) -> Callable[[Writer, Call], Node | None]:
     """Variables that all calls transpose, or reshape, are stored in this layout.
 
     Args:
@@ -383,7 +385,7 @@ def _stored(
     moves = Counter((place_of(n.args[0]), View.of(n)) for n in graph.calls if View.of(n))
     stored: dict[Node, Node] = {}
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         view = View.of(node)
         variable: Any = next(iter(node.args), None)
         if view is None or not view.is_bijective or not is_variable(variable):

@@ -7,12 +7,20 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, all_calls, iter_nodes, substituted
+from nestarray.graph.node import (
+    Call,
+    Input,
+    Node,
+    all_calls,
+    is_input,
+    iter_nodes,
+    substituted,
+)
 from nestarray.graph.passes.rewriting import arguments_of, count_uses, has, is_op, op_name, place_of
 from nestarray.traits import Trait
 
@@ -37,7 +45,7 @@ def with_module_paths(graph: Graph) -> Graph:
     """The graph with variables under the paths of the modules that use them."""
     modules = [_parts(node.module) for node in graph.calls]
     used = {node for call in graph.calls for node in iter_nodes((call.args, call.kwargs))}
-    variables = {node: _parts(node.path) for node in used if node.source in ("v", "s")}
+    variables = {node: _parts(node.path) for node in used if is_input(node, "v", "s")}
     firsts = {path[0] for path in modules if path}
     for node, path in variables.items():
         if path[0] in _COLLECTIONS and path[0] not in firsts:
@@ -47,7 +55,7 @@ def with_module_paths(graph: Graph) -> Graph:
         modules = [path[1:] for path in modules]
         if all(_letters(path[0]) == letters and len(path) > 1 for path in variables.values()):
             variables = {node: path[1:] for node, path in variables.items()}
-    trained = [path for node, path in variables.items() if node.source == "v"]
+    trained = [path for node, path in variables.items() if is_input(node, "v")]
     roots = {path[0] for path in trained}
     if len(roots) == 1 and all(len(path) > 1 for path in trained):
         (root,) = roots  # a model of Keras names its layers' variables
@@ -71,11 +79,11 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def _moved(
-    graph: Graph, paths: Mapping[Node, str], modules: Mapping[Node, str] | None = None
+    graph: Graph, paths: Mapping[Input, str], modules: Mapping[Call, str] | None = None
 ) -> Graph:
     """The graph with variables under other paths, and calls in other modules."""
     stands_for: dict[Node, Node] = {}
-    moved = {node.path: path for node, path in paths.items() if node.source == "s"}
+    moved = {node.path: path for node, path in paths.items() if is_input(node, "s")}
     values = {name: dict(getattr(graph, name).flat_items()) for name in ("v", "s")}
     for node, path in paths.items():
         if path != node.path:
@@ -99,7 +107,7 @@ def _moved(
 def with_layer_names(graph: Graph) -> Graph:
     """The graph with the variables of each layer under PyTorch's names."""
     uses = count_uses(graph)
-    paths: dict[Node, str] = {}
+    paths: dict[Input, str] = {}
     for node in all_calls(graph.calls):
         names = _NAMES.get(op_name(node))
         if names is None:
@@ -112,7 +120,9 @@ def with_layer_names(graph: Graph) -> Graph:
         if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in variables):
             owner = f"{owners.pop()}/".lstrip("/")
             paths |= {x: owner + name for x, name in variables.items()}
-    taken = Counter(node.path for node in graph.nodes if node.kind == "input" and node not in paths)
+    taken = Counter(
+        node.path for node in graph.nodes if isinstance(node, Input) and node not in paths
+    )
     taken.update(paths.values())
     return _moved(graph, {node: path for node, path in paths.items() if taken[path] == 1})
 
@@ -143,7 +153,7 @@ def _dotted(path: str) -> tuple[str, ...]:
 
 def with_single_layers(graph: Graph) -> Graph:
     """The graph with activations and layouts outside of modules that have one layer."""
-    groups: dict[str, list[Node]] = {}
+    groups: dict[str, list[Call]] = {}
     for node in graph.calls:
         groups.setdefault(node.module, []).append(node)
     modules = {node: node.module for node in graph.calls}
@@ -164,10 +174,10 @@ def _is_beside(node: Node) -> bool:
     return is_activation or has(node, Trait.RESHAPE) or name in ("permute_dims", "pad")
 
 
-def is_size(node: Node) -> bool:
+def is_size(node: Call) -> bool:
     """Whether a call gives the shape of an array, or one of its sizes."""
     return is_op(node, "shape") or (node.target is operator.getitem and node.aval is None)
 
 
-def is_variable(x: Any) -> bool:
-    return isinstance(x, Node) and x.source in ("v", "s")
+def is_variable(x: Any) -> TypeGuard[Input]:
+    return is_input(x, "v", "s")

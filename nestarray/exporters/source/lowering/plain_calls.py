@@ -8,7 +8,7 @@ from typing import Any
 from nestarray import ops
 from nestarray.exporters.source.lowering.layer_paths import is_variable
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node, is_input
 from nestarray.graph.passes.rewriting import (
     Writer,
     arguments_of,
@@ -38,7 +38,7 @@ def with_plain_calls(graph: Graph) -> Graph:
     return moved if len(moved.calls) < len(new.calls) else new
 
 
-def plain(writer: Writer, node: Node) -> Node | None:
+def plain(writer: Writer, node: Call) -> Node | None:
     """A call without views and broadcasts that cancel."""
     short = _short(writer, node)
     if short is not None or node.aval is None:
@@ -71,7 +71,7 @@ def plain(writer: Writer, node: Node) -> Node | None:
     return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
 
 
-def plain_activation(writer: Writer, node: Node) -> Node | None:
+def plain_activation(writer: Writer, node: Call) -> Node | None:
     """A call of an activation of JAX as one of the op, whose derivative may differ at 0."""
     if node.target_name not in _ACTIVATIONS or node.aval is None:
         return None
@@ -84,7 +84,7 @@ def plain_activation(writer: Writer, node: Node) -> Node | None:
     return writer.call(op, x, **settings, like=node, aval=node.aval, name=node.name)
 
 
-def plain_access(writer: Writer, node: Node) -> Node | None:
+def plain_access(writer: Writer, node: Call) -> Node | None:
     """An access of an access as one; a write into the one row of an array as this row."""
     if node.aval is None or not is_op(node, "getitem", "setitem"):
         return None
@@ -98,7 +98,7 @@ def plain_access(writer: Writer, node: Node) -> Node | None:
     return writer.call("expand_dims", *values, 0, like=node, aval=node.aval, name=node.name)
 
 
-def plain_mask(writer: Writer, node: Node) -> Node | None:
+def plain_mask(writer: Writer, node: Call) -> Node | None:
     """A call of attention, whose mask has no first axes of one element."""
     mask = arguments_of(node)["mask"] if is_op(node, "scaled_dot_product_attention") else None
     if not isinstance(mask, Node) or mask.aval is None:
@@ -111,7 +111,7 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
         inner = inner.args[0]
     if inner.aval is not None and inner.aval.shape == shape:
         plain = inner
-    elif mask.source == "constants" and shape != mask.aval.shape:
+    elif is_input(mask, "constants") and shape != mask.aval.shape:
         value = ops.reshape(writer.value_of(mask), tuple([value_at(n, {}) for n in shape]))
         plain = writer.variable("constants", mask.path, value)
     else:
@@ -122,7 +122,7 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
 
 
 def _replaced(
-    writer: Writer, node: Node, args: tuple[Any, ...], settings: dict[str, Any]
+    writer: Writer, node: Call, args: tuple[Any, ...], settings: dict[str, Any]
 ) -> Node | None:
     """The call with other arguments, written if it differs."""
     if args == node.args and settings == node.kwargs:
@@ -132,13 +132,13 @@ def _replaced(
     return new
 
 
-def _short(writer: Writer, node: Node) -> Node | None:
+def _short(writer: Writer, node: Call) -> Node | None:
     """Views of views as one call; none for the array itself."""
     x: Any = node
     while has(x, Trait.RESHAPE) and isinstance(x.args[0], Node) and x.args[0].aval:
         x = x.args[0]
     is_reshape = has(node, Trait.RESHAPE) and x is not node.args[0]
-    if is_reshape and node.aval is not None and x.aval.shape != node.aval.shape:
+    if is_reshape and node.aval and x.aval and x.aval.shape != node.aval.shape:
         if is_op(node, "reshape"):  # of sizes that may have no common factors
             return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
         return reshaped(writer, x, node.aval.shape, node, node.name)
@@ -149,7 +149,7 @@ def _short(writer: Writer, node: Node) -> Node | None:
     return None
 
 
-def _product(writer: Writer, node: Node) -> Node | None:
+def _product(writer: Writer, node: Call) -> Node | None:
     """An einsum of the last axes of an array with axes of a kernel, as a product.
 
     Equinox has the kernel first: ``"ab,cb->ac"`` of `(W, x)` is the transpose of ``x @ W.T``.
@@ -184,7 +184,7 @@ def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
         array = x.args[0] if is_op(x, "astype") else x
         if is_op(array, "full") and array.args[0] == () and isinstance(array.args[1], Node):
             return array.args[1]  # an open size
-    while isinstance(x, Node) and (_is_repeated(x) or is_op(x, "reshape", "expand_dims")):
+    while isinstance(x, Call) and (_is_repeated(x) or is_op(x, "reshape", "expand_dims")):
         inner = x.args[0]
         if not isinstance(inner, Node) or inner.aval is None or x.aval is None:
             return x
@@ -197,7 +197,7 @@ def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
     return x
 
 
-def _is_repeated(node: Node) -> bool:
+def _is_repeated(node: Call) -> bool:
     """Whether a call broadcasts an array as an operator does."""
     if node.target_name != "jax.lax.broadcast_in_dim" or node.aval is None:  # of open sizes
         return is_op(node, "broadcast_to")
@@ -210,9 +210,9 @@ def _unbroadcast(args: tuple[Any, ...], result: Aval) -> tuple[Any, ...]:
     arrays = list(args)
     for i, x in enumerate(args):
         others = [*arrays[:i], *arrays[i + 1 :]]
-        is_full = i > 0 and isinstance(x, Node) and is_op(x, "full", "full_like")
         if (
-            is_full
+            i > 0
+            and is_op(x, "full", "full_like")
             and isinstance(x.args[1], (bool, int, float))
             and any(isinstance(y, Node) and y.aval == result for y in others)
         ):

@@ -17,8 +17,8 @@ from nestarray import ops
 from nestarray.exporters.source.recording.forms import modes, random_numbers
 from nestarray.frontends.tensorflow.random import stateful, stateless
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.passes.rewriting import Rewrite, Writer, arguments_of, op_name
+from nestarray.graph.node import Call, Node, is_input, iter_nodes
+from nestarray.graph.passes.rewriting import Rewrite, Writer, arguments_of, is_op, op_name
 
 #: Rounding of a probability in float32.
 _CLOSE = 1e-5
@@ -30,14 +30,14 @@ def number_of(x: Any, graph: Graph) -> float | None:
         return float(x)
     if not isinstance(x, Node):
         return None
-    if op_name(x) in ("full", "full_like"):
+    if is_op(x, "full", "full_like"):
         return number_of(arguments_of(x)["fill_value"], graph)
-    if op_name(x) == "asarray":
+    if is_op(x, "asarray"):
         return number_of(x.args[0], graph)
-    if op_name(x) == "subtract":
+    if is_op(x, "subtract"):
         first, second = (number_of(operand, graph) for operand in x.args)
         return None if first is None or second is None else first - second
-    if x.source != "constants":
+    if not is_input(x, "constants"):
         return None
     values = np.asarray(ops.to_backend(graph.constants[x.path], "numpy"))
     is_number = values.size > 0 and values.dtype.kind in "iuf" and (values == values.flat[0]).all()
@@ -65,9 +65,9 @@ def is_given(key: Any) -> bool:
     waiting, seen = [key], set()
     while waiting:
         node = waiting.pop()
-        if node.source == "x":
+        if is_input(node, "x"):
             return True
-        if node not in seen:
+        if isinstance(node, Call) and node not in seen:
             seen.add(node)
             waiting += iter_nodes((node.args, node.kwargs))
     return False
@@ -76,7 +76,7 @@ def is_given(key: Any) -> bool:
 # -- seeds --------------------------------------------------------------------------------------
 
 
-def unseeded(writer: Writer, node: Node) -> Node | None:
+def unseeded(writer: Writer, node: Call) -> Node | None:
     """``tf.random.uniform`` for ``tf.random.stateless_uniform`` of a seed that is no argument.
 
     Keras counts such seeds in its state.
@@ -106,7 +106,7 @@ _OF_SEEDS: dict[Any, Any] = {
 # -- dropout ----------------------------------------------------------------------------------
 
 
-def dropout(writer: Writer, node: Node) -> Node | None:
+def dropout(writer: Writer, node: Call) -> Node | None:
     """The last call of a dropout as a call of `modes.dropout`."""
     graph, parts = writer.graph, None
     if op_name(node) == "multiply":
@@ -149,7 +149,7 @@ def _kept(x: Any, graph: Graph) -> float | None:
     return keep if is_drawn and keep is not None and 0 < keep < 1 else None
 
 
-def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
+def _multiplied(node: Call, graph: Graph) -> tuple[Any, Node, float] | None:
     """(x, mask, probability) of ``x * (mask / probability)``."""
     for mask, x in (node.args, node.args[::-1]):
         factor, leaf = scaled(_in_layout(mask), graph)
@@ -164,7 +164,7 @@ def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
     return None
 
 
-def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
+def _selected(node: Call, graph: Graph) -> tuple[Any, Node, float] | None:
     """(x, mask, probability) of ``where(mask, x / probability, 0)``."""
     mask = node.args[0]
     keep = _kept(_in_layout(mask), graph)
@@ -184,7 +184,7 @@ def drawn(target: str) -> Rewrite:
         target: the framework of the source; JAX keeps keys that are arguments.
     """
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         key = node.kwargs.get("key")
         if node.target_name in _KEPT and isinstance(key, Node) and not is_given(key):
             own = random_numbers.SourceKey(writer.graph.backend)
@@ -218,16 +218,16 @@ def shaped(graph: Graph) -> dict[Node, Node]:
     new: dict[Node, Node] = {}
     before: list[Node] = []
     for node in graph.nodes:
-        if node.target is random_numbers.draw:
+        if isinstance(node, Call) and node.target is random_numbers.draw:
             known = (x for x in reversed(before) if node.module in modules.get(x, ()))
             like = next((x for x in known if x.aval == node.aval), None)
             new[node] = dataclasses.replace(node, args=(like, node.args[1]))
-        if node.aval is not None and node.source in ("", "x"):
+        if node.aval is not None and (isinstance(node, Call) or node.source == "x"):
             before.append(node)
     return new
 
 
-def _draw(node: Node, graph: Graph, target: str) -> Node | None:
+def _draw(node: Call, graph: Graph, target: str) -> Call | None:
     """The draw of the numbers of a call: of an op, or of a formula of a draw."""
     name = op_name(node)
     if name in ("random_uniform", "random_integers"):
@@ -271,8 +271,8 @@ def _draw(node: Node, graph: Graph, target: str) -> Node | None:
     )
 
 
-def _is_uniform(x: Any) -> TypeGuard[Node]:
-    is_draw = isinstance(x, Node) and x.target is random_numbers.draw
+def _is_uniform(x: Any) -> TypeGuard[Call]:
+    is_draw = isinstance(x, Call) and x.target is random_numbers.draw
     return is_draw and x.kwargs["kind"] == "uniform"
 
 
@@ -291,11 +291,11 @@ def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
             return factor, shift, x
 
 
-def _key(node: Node, graph: Graph) -> Node | None:
+def _key(node: Call, graph: Graph) -> Call | None:
     """The key that a call computes of another: a number folded in, or an item of a split."""
     name = op_name(node)
     if name == "concat" and len(node.args[0]) == 2:
-        words = [x.args[0] for x in node.args[0] if x.kind == "call" and x.args]
+        words = [x.args[0] for x in node.args[0] if isinstance(x, Call) and x.args]
         if len(words) < 2 or words[0] is not words[1] or op_name(words[0]) != "threefry2x32":
             return None
         key, _, data = words[0].args

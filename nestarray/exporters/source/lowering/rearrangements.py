@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, all_calls
+from nestarray.graph.node import Aval, Call, Node, all_calls
 from nestarray.graph.passes.rewriting import Writer, count_uses, is_op, place_of, rewrite
 from nestarray.graph.passes.view_calls import chains, emit, reshaped
 from nestarray.graph.passes.views import View
@@ -32,7 +32,7 @@ def with_rearrangements(graph: Graph) -> Graph:
             readers[place_of(node.args[0]), node.module] += 1
     shared: dict[Any, Node] = {}
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         if place_of(node) in moved:
             return _before_views(writer, node, shared)
         if is_op(node, "scaled_dot_product_attention"):
@@ -43,7 +43,7 @@ def with_rearrangements(graph: Graph) -> Graph:
     return rewrite(graph, rule, in_bodies=True)
 
 
-def is_of_rows(node: Node) -> bool:
+def is_of_rows(node: Call) -> bool:
     """Whether a call computes each row of its first operand alone: a product, or a bias."""
     if not is_op(node, "matmul", "linear", "add"):
         return False
@@ -54,7 +54,7 @@ def is_of_rows(node: Node) -> bool:
     return y == x > 0 and other == (1 if is_op(node, "add") else 2)
 
 
-def _before_views(writer: Writer, node: Node, shared: dict[Any, Node]) -> Node | None:
+def _before_views(writer: Writer, node: Call, shared: dict[Any, Node]) -> Node | None:
     """A call of the rows of a view, as a view of the rows that it computes."""
     x, view, count = next(chains(node.args[0], node.module))
     *batch, row = view.axes
@@ -79,7 +79,7 @@ def _before_views(writer: Writer, node: Node, shared: dict[Any, Node]) -> Node |
     return emit(writer, new, after, node, node.name, most=count, shared=shared)
 
 
-def _with_heads(writer: Writer, node: Node, shared: dict[Any, Node]) -> Node | None:
+def _with_heads(writer: Writer, node: Call, shared: dict[Any, Node]) -> Node | None:
     """Attention of heads that are merged with the examples, as attention of an axis of heads."""
     query, *others = node.args
     if len(others) > 2 or node.kwargs.get("mask") is not None or node.aval is None:

@@ -10,12 +10,12 @@ import numpy as np
 from nestarray import ops
 from nestarray.exporters.source.recording.forms.layers import padded_embedding
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.node import Aval, Call, Node, is_input, iter_nodes
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, rewrite
 from nestarray.traits import Trait
 
 
-def plain_take(writer: Writer, node: Node) -> Node | None:
+def plain_take(writer: Writer, node: Call) -> Node | None:
     """``jnp.take(x, i, axis)`` and ``x[i]`` of JAX, which have other values for rows that x lacks."""
     x, indices, *_ = (*node.args, None, None)
     if not isinstance(x, Node) or not isinstance(indices, Node) or node.aval is None:
@@ -35,20 +35,22 @@ def plain_take(writer: Writer, node: Node) -> Node | None:
     return writer.call("expand_dims", rows, unit, like=node, aval=node.aval, name=node.name)
 
 
-def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
+def _indexed(node: Call, x: Aval, rows: Node) -> tuple[Node, int | None]:
     """The indices and the axis of a gather that is ``x[:, i]``; no axis for another one.
 
     `vmap` makes a gather of a slice of one row: it keeps the axis, and the other axes have zeros as
     their indices.
     """
     _, _, (offset, collapsed, indexed, *batch), sizes = node.args
-    columns = rows.args[0] if rows.target_name == "jax.lax.concatenate" else [rows]
+    columns: Any = [rows]
+    if isinstance(rows, Call) and rows.target_name == "jax.lax.concatenate":
+        columns = rows.args[0]
     places = [i for i, column in enumerate(columns) if not _is_zero(column)]
     if len(places) != 1 or len(columns) != len(indexed) or any(batch):
         return rows, None
     axis, column, rank = indexed[places[0]], columns[places[0]], len(x.shape)
-    indices = column.args[0] if column.args else column
-    is_wrapped = isinstance(indices, Node) and indices.target_name == "jax.lax.select_n"
+    indices = column.args[0] if isinstance(column, Call) and column.args else column
+    is_wrapped = isinstance(indices, Call) and indices.target_name == "jax.lax.select_n"
     if not is_wrapped or indices.aval is None or column.aval is None:
         return rows, None
     count = len(indices.aval.shape)
@@ -60,10 +62,12 @@ def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
     return indices, axis if is_plain and node.kwargs.get("mode") in ("clip", "fill") else None
 
 
-def _is_zero(x: Node) -> bool:
+def _is_zero(x: Any) -> bool:
     """Whether all indices of an array are zero."""
-    while x.target_name == "jax.lax.broadcast_in_dim" and isinstance(x.args[0], Node):
-        x = x.args[0]
+    if not isinstance(x, Call):
+        return False
+    if x.target_name == "jax.lax.broadcast_in_dim" and isinstance(x.args[0], Node):
+        return _is_zero(x.args[0])
     return x.target_name in ("jax.lax.full", "jax.lax.broadcast_in_dim") and 0 in x.args[:2]
 
 
@@ -77,7 +81,7 @@ def with_rows(graph: Graph) -> Graph:
     return rewrite(rewrite(graph, _embedding, in_bodies=True), _padded_embedding)
 
 
-def _unwrapped(writer: Writer, node: Node) -> Node | None:
+def _unwrapped(writer: Writer, node: Call) -> Node | None:
     """``take(x, where(i < 0, i + n, i))``, of n elements, as ``take(x, i)``."""
     if not is_op(node, "take") or not is_op(node.args[1], "where"):
         return None
@@ -94,7 +98,7 @@ def _unwrapped(writer: Writer, node: Node) -> Node | None:
     return new
 
 
-def _embedding(writer: Writer, node: Node) -> Node | None:
+def _embedding(writer: Writer, node: Call) -> Node | None:
     """``take(table, ids, axis=0)`` as an embedding."""
     if not is_op(node, "take") or arguments_of(node)["axis"] != 0 or node.aval is None:
         return None
@@ -109,24 +113,24 @@ def _is_not_negative(x: Any, graph: Graph) -> bool:
     """Whether no element of an operand is negative."""
     if not isinstance(x, Node):
         return x >= 0
-    if x.source == "constants":
+    if is_input(x, "constants"):
         return bool((np.asarray(ops.to_backend(graph.constants[x.path], "numpy")) >= 0).all())
     is_mask = x.aval is not None and x.aval.dtype.name == "bool"
-    if x.source == "x" or is_mask or is_op(x, "abs") or has(x, Trait.POSITIONS):
+    if is_input(x, "x") or is_mask or is_op(x, "abs") or has(x, Trait.POSITIONS):
         return True
+    if not has(x, Trait.NONNEGATIVE):
+        return False
     numbers = [n for n in x.args if isinstance(n, (int, float))]
-    operands = [*numbers, *iter_nodes(x.args)]
-    return has(x, Trait.NONNEGATIVE) and all(_is_not_negative(n, graph) for n in operands)
+    return all(_is_not_negative(n, graph) for n in (*numbers, *iter_nodes(x.args)))
 
 
-def _padded_embedding(writer: Writer, node: Node) -> Node | None:
+def _padded_embedding(writer: Writer, node: Call) -> Node | None:
     """An embedding that trains all rows but one."""
     if not is_op(node, "embedding") or not is_op(node.args[1], "where"):
         return None
     mask, stopped, weight = node.args[1].args
-    is_frozen = isinstance(stopped, Node) and is_op(stopped, "stop_gradient")
     is_of_row = is_op(mask, "expand_dims") and is_op(mask.args[0], "equal")
-    if not is_frozen or stopped.args != (weight,) or not is_of_row:
+    if not is_op(stopped, "stop_gradient") or stopped.args != (weight,) or not is_of_row:
         return None
     numbers, row = mask.args[0].args
     if not is_op(numbers, "arange") or not isinstance(row, int):

@@ -25,8 +25,16 @@ from nestarray.exporters.source.lowering.random_draws import (
 from nestarray.exporters.source.recording.forms import modes
 from nestarray.graph.execution import steps, where_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, all_calls, iter_nodes, live_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of, op_name, rewrite
+from nestarray.graph.node import (
+    Call,
+    Node,
+    all_calls,
+    is_input,
+    iter_nodes,
+    live_nodes,
+    substituted,
+)
+from nestarray.graph.passes.rewriting import arguments_of, is_op, op_name, rewrite
 
 
 def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Graph:
@@ -47,7 +55,7 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
     graph = _rewritten(graph, shaped(graph), graph.state_updates)
     layers, updates = _batch_norms(graph, inputs)
     graph = _rewritten(graph, layers, updates)
-    keys = {node for node in graph.nodes if node.source == "key"}
+    keys = {node for node in graph.nodes if is_input(node, "key")}
     for call in all_calls(graph.calls):
         # keys that are arguments; NumPy has a generator
         takes_key = target == "numpy" and op_name(call) in ("threefry2x32", "random_split")
@@ -66,13 +74,13 @@ def _rewritten(graph: Graph, layers: Mapping[Node, Node], updates: Mapping[str, 
     nodes: list[Node] = []
     for node in dict.fromkeys((*graph.nodes, *updates.values())):
         new = layers.get(node, node)
-        if new.kind == "call":
+        if isinstance(new, Call):
             args, kwargs = substituted((new.args, new.kwargs), stands_for)
             new = stands_for[node] = dataclasses.replace(new, args=args, kwargs=kwargs)
         nodes.append(new)
     output, updates = substituted((graph.output, updates), stands_for)
     nodes = live_nodes(nodes, (output, updates))
-    used = set(iter_nodes([(n.args, n.kwargs) for n in nodes if n.kind == "call"]))
+    used = set(iter_nodes([(n.args, n.kwargs) for n in nodes if isinstance(n, Call)]))
     updates = {p: n for p, n in updates.items() if not _counts(n, p, used, nodes)}
     return graph.replace(
         nodes=live_nodes(nodes, (output, updates)), output=output, state_updates=updates
@@ -81,16 +89,16 @@ def _rewritten(graph: Graph, layers: Mapping[Node, Node], updates: Mapping[str, 
 
 def _counts(node: Any, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
     """Whether an update only counts the calls, and nothing else reads the counter."""
-    if node in used or (node.source, node.path) == ("s", path):
+    if node in used or (is_input(node, "s") and node.path == path):
         return False
-    while (node.source, node.path) != ("s", path):
-        if op_name(node) != "add" or node.aval is None or not node.aval.dtype.is_integer:
+    while not (is_input(node, "s") and node.path == path):
+        if not is_op(node, "add") or node.aval is None or not node.aval.dtype.is_integer:
             return False
         node, step = node.args
-        is_constant = isinstance(step, int) or (
-            isinstance(step, Node) and step.source == "constants"
-        )
-        readers = [n for n in nodes if n.kind == "call" and node in iter_nodes((n.args, n.kwargs))]
+        is_constant = isinstance(step, int) or is_input(step, "constants")
+        readers = [
+            n for n in nodes if isinstance(n, Call) and node in iter_nodes((n.args, n.kwargs))
+        ]
         if not is_constant or not isinstance(node, Node) or len(readers) != 1:
             return False
     return True
@@ -110,7 +118,7 @@ def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node],
     inputs = [_varied(x, generator) for x in inputs]
     values = [*zip(graph.inputs, inputs, strict=True), *steps(graph, inputs, None)]
     arrays = {node: ops.to_backend(x, "numpy") for node, x in values if node.aval is not None}
-    state = {node.path: node for node in graph.nodes if node.source == "s"}
+    state = {node.path: node for node in graph.nodes if is_input(node, "s")}
     for norm in norms:
         statistics = _statistics(graph, norm, arrays, updates)
         if statistics is None:
@@ -146,7 +154,7 @@ def _varied(x: Any, generator: np.random.Generator) -> Any:
 
 
 def _statistics(
-    graph: Graph, norm: Node, arrays: Mapping[Node, Any], updates: Mapping[str, Node]
+    graph: Graph, norm: Call, arrays: Mapping[Node, Any], updates: Mapping[str, Node]
 ) -> tuple[str, str, float, bool] | None:
     """(path of the mean, of the variance, momentum, whether the variance is the unbiased one)."""
     settings = arguments_of(norm)
@@ -180,14 +188,13 @@ def _share(x: Any, path: str, graph: Graph) -> float:
     """The factor of a variable of the state in a sum."""
     if not isinstance(x, Node):
         return 0.0
-    if (x.source, x.path) == ("s", path):
+    if is_input(x, "s") and x.path == path:
         return 1.0
-    name = op_name(x)
-    if name in ("astype", "stop_gradient"):
+    if is_op(x, "astype", "stop_gradient"):
         return _share(x.args[0], path, graph)
-    if name == "add":
+    if is_op(x, "add"):
         return _share(x.args[0], path, graph) + _share(x.args[1], path, graph)
-    if name == "subtract":
+    if is_op(x, "subtract"):
         return _share(x.args[0], path, graph) - _share(x.args[1], path, graph)
     factor, inner = scaled(x, graph)
     return factor * _share(inner, path, graph) if inner is not x else 0.0

@@ -12,7 +12,7 @@ from nestarray.exporters.source.recording.records import Recording, needed, valu
 from nestarray.graph.builder import Place
 from nestarray.graph.execution import compute, given_values
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Call, Input, Node, map_nodes
 from nestarray.transforms.recording import recording
 
 
@@ -32,6 +32,7 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         values: dict[Any, Any] = {
             node: recorder.given(x, node.source, node.path)
             for node, x in zip(nodes, arrays, strict=True)
+            if isinstance(node, Input)
         }
         key = recorder.key
         with recorder, recording(control_flow), backend_copy.creations_observed():
@@ -54,7 +55,7 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
     return recordings[0]
 
 
-def _noted(recorder: Recorder, node: Node, values: Mapping[Node, Any], result: Any) -> Any:
+def _noted(recorder: Recorder, node: Call, values: Mapping[Node, Any], result: Any) -> Any:
     """The result of a call of the graph; a `Number` if it is one of values."""
     if not isinstance(result, int) or isinstance(result, bool):
         return result

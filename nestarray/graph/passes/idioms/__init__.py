@@ -14,7 +14,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Body, Node, bodies, iter_nodes
+from nestarray.graph.node import Body, Call, Input, Node, bodies, is_input, iter_nodes
 from nestarray.graph.passes.idioms import (
     activations,
     attention,
@@ -65,8 +65,8 @@ def recognize_idioms(graph: Graph) -> Graph:
 def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
     """The graph after one group of rules."""
     results = list(graph.results)
-    varying = {n for n in graph.nodes if n.source in ("x", "key")}
-    inputs = [n for n in graph.nodes if n.kind == "input"]
+    varying: set[Node] = {n for n in graph.nodes if is_input(n, "x", "key")}
+    inputs = [n for n in graph.nodes if isinstance(n, Input)]
     of_root: dict[str, list[Idiom]] = {}
     for idiom in rules:
         for op in idiom.roots:
@@ -75,7 +75,7 @@ def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
     if not matches:
         return graph
 
-    def rule(writer: Writer, node: Node) -> Node | None:
+    def rule(writer: Writer, node: Call) -> Node | None:
         return matches[node.name].replaced(writer) if node.name in matches else None
 
     return rewrite(graph, rule, in_bodies=True)
@@ -98,7 +98,7 @@ class _Search:
         rules: dict[str, list[Idiom]],
         writer: Writer,
         known: Sequence[Node],
-        calls: Sequence[Node],
+        calls: Sequence[Call],
         results: Any,
         varying: set[Node],
     ) -> None:
@@ -119,12 +119,12 @@ class _Search:
         for node in iter_nodes(results):
             self.users.setdefault(node, []).append(None)
 
-    def _of_body(self, call: Node, body: Body) -> _Search:
+    def _of_body(self, call: Call, body: Body) -> _Search:
         """The search in a function that a call takes."""
         given = {*iter_nodes(body.parameters)}
         varying = self.varying | given
         if call.target_name in ("na.scan", "na.map"):
-            rows, arrays = body.parameters[-1], call.args[-1]
+            rows, arrays = body.members(-1), call.args[-1]
             fixed = [row for row, x in zip(rows, arrays, strict=True) if x not in self.varying]
             varying -= {*fixed}
         known = [*self.order, *given]
@@ -149,7 +149,7 @@ class _Search:
 class _Region:
     """The calls behind a value into which terms look, and the matches that end with it."""
 
-    def __init__(self, search: _Search, root: Node) -> None:
+    def __init__(self, search: _Search, root: Call) -> None:
         self.search, self.root = search, root
         self.nodes = self._nodes()  # the nearest first
         self.ordered = sorted(self.nodes, key=search.order.__getitem__)
@@ -159,7 +159,8 @@ class _Region:
     def _nodes(self) -> dict[Node, int]:
         """The nodes, with their distances; beyond products for attention only."""
         is_product = op_name(self.root) in PRODUCTS
-        steps, queue = {self.root: 0}, deque([self.root])
+        steps: dict[Node, int] = {self.root: 0}
+        queue = deque([self.root])
         while queue and len(steps) < _MOST_CALLS:
             node = queue.popleft()
             if steps[node] == _MOST_STEPS or not looks_into(node):
@@ -169,7 +170,8 @@ class _Region:
             for used in iter_nodes((node.args, node.kwargs)):
                 if used not in steps:
                     steps[used] = steps[node] + 1
-                    queue.append(used)
+                    if isinstance(used, Call):
+                        queue.append(used)
         return steps
 
     def match(self, rules: Sequence[Idiom]) -> tuple[Match, set[Node]] | None:
@@ -220,7 +222,8 @@ class _Between:
                 self.within.add(node)
         self.inner: set[Node] = set()
         if self.root in self.within:
-            self.inner, queue = {self.root}, [self.root]
+            self.inner.add(self.root)
+            queue: list[Node] = [self.root]
             while queue:
                 before = (used[queue.pop()] & self.within) - self.inner
                 self.inner |= before

@@ -29,7 +29,7 @@ from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind, tolerance_of
 from nestarray.graph.passes.idioms.masks import Mask, masking
 from nestarray.graph.passes.idioms.terms import Atom
@@ -71,7 +71,7 @@ def _attention(has_bias: bool, mask: str, dropout: str) -> Callable[..., Any]:
     return pattern
 
 
-def _search(root: Node) -> Iterator[dict[str, Node]]:
+def _search(root: Call) -> Iterator[dict[str, Node]]:
     """Queries, keys, values, and the random numbers that decide which weights are dropped."""
     arrays = [x for x in root.args if isinstance(x, Node)]
     for weights, value in (arrays, arrays[::-1]) if len(arrays) == 2 else ():
@@ -96,8 +96,10 @@ def _unscaled(x: Node) -> Node:
     """A factor without the numbers by which it is multiplied or divided, and in its own precision."""
     while True:
         x = _unwidened(x)
+        if not is_op(x, "multiply", "divide"):
+            return x
         arrays = [arg for arg in x.args if isinstance(arg, Node) and arg.aval and arg.aval.shape]
-        if op_name(x) not in ("multiply", "divide") or len(arrays) != 1:
+        if len(arrays) != 1:
             return x
         if arrays[0] is not x.args[0] and op_name(x) == "divide":
             return x
@@ -106,7 +108,7 @@ def _unscaled(x: Node) -> Node:
 
 def _unwidened(x: Node) -> Node:
     """The value that a call casts to more bits."""
-    while op_name(x) == "astype" and _float_bits(x.args[0]) < _float_bits(x):
+    while is_op(x, "astype") and _float_bits(x.args[0]) < _float_bits(x):
         x = x.args[0]
     return x
 
@@ -197,7 +199,7 @@ def _dropout(match: Match, last: tuple[Atom, ...]) -> tuple[dict[str, Any], tupl
     is_whole = (*batch, *last) == atoms and {*batch} == {*match.atoms("query", "b")}
     is_even = math.isclose(keep * gain, 1.0, rel_tol=tolerance_of(match.root))
     is_exact = 0 < keep < 1 and 1.0 - (1.0 - keep) == keep
-    if op_name(uniform) != "random_uniform" or not (is_whole and is_even and is_exact):
+    if not is_op(uniform, "random_uniform") or not (is_whole and is_even and is_exact):
         return {}, ()
     return {"dropout_key": arguments_of(uniform)["key"], "dropout_p": 1.0 - keep}, batch
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.graph.builder import aval_of
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Node, is_input
 from nestarray.graph.passes.idioms.matching import Bindings
 from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
-from nestarray.graph.passes.rewriting import Writer, arguments_of, has, op_name
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name
 from nestarray.graph.passes.view_calls import reshaped
 from nestarray.graph.passes.views import order_of
 from nestarray.graph.record.recorder import Recorder, Traced
@@ -60,7 +60,7 @@ class Idiom:
     name_of_mask: str = ""
     ignores_casts: bool = False
     is_read_once: bool = False
-    search: Callable[[Node], Iterator[dict[str, Node]]] | None = None
+    search: Callable[[Call], Iterator[dict[str, Node]]] | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -75,14 +75,14 @@ class Idiom:
         }
 
 
-def idiom_of(node: Node) -> str:
+def idiom_of(node: Call) -> str:
     """The op of a call that replaced an idiom; empty for other calls."""
     return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
 
 
-def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Node]:
+def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Call]:
     """The calls of some ops behind views and functions of elements, at most so many steps away."""
-    if not isinstance(x, Node) or not steps:
+    if not isinstance(x, Call) or not steps:
         return
     if op_name(x) in names:
         yield x
@@ -93,11 +93,11 @@ def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Node]:
 
 def range_axis_of(node: Node, constants: Any) -> int | None:
     """The axis along which a value is 0, 1, 2, …: of a constant, or a call of `arange`."""
-    if node.kind == "call" and op_name(node) == "arange":
+    if is_op(node, "arange"):
         operands = arguments_of(node)
         start, stop = operands["start"], operands["stop"]
         return 0 if operands["step"] == 1 and (stop is None or start == 0) else None
-    if node.source != "constants" or node.aval is None or not node.aval.dtype.is_integer:
+    if not is_input(node, "constants") or node.aval is None or not node.aval.dtype.is_integer:
         return None
     x = np.asarray(ops.to_backend(constants[node.path], "numpy"))
     for axis, size in enumerate(x.shape):
@@ -121,11 +121,11 @@ def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float
     kinds = ("bool", "uint", "int") if of_integers else ("bool", "uint")
     if not (node.aval.dtype.is_floating or node.aval.dtype.kind in kinds):
         return None
-    if op_name(node) == "full":  # whose sizes may be those of an argument
+    if is_op(node, "full"):  # whose sizes may be those of an argument
         operands = arguments_of(node)
         value, like = operands["fill_value"], operands["like"]
         return float(value) if isinstance(value, (int, float)) and like is None else None
-    if node.source != "constants":
+    if not is_input(node, "constants"):
         return None
     x = np.asarray(ops.to_backend(constants[node.path], "numpy"))
     return float(x.flat[0]) if x.size and (x == x.flat[0]).all() else None
@@ -182,7 +182,7 @@ class Match:
     def __init__(
         self,
         idiom: Idiom,
-        root: Node,
+        root: Call,
         axes: Axes,
         found: Bindings,
         letters: dict[Atom, str],
@@ -236,7 +236,7 @@ class Match:
 
     def call(
         self, op: str, *args: Any, shape: Sequence[Any], dtype: Any = None, **settings: Any
-    ) -> Node:
+    ) -> Call:
         """Write a call of an op."""
         assert self.root.aval is not None
         aval = Aval(tuple(shape), self.root.aval.dtype if dtype is None else dtype)
@@ -284,7 +284,7 @@ class Match:
         shape = tuple([self.size(group) for group in target])
         return None if None in shape else reshaped(self.writer, node, shape, self.root)
 
-    def finish(self, node: Node, axes: Axes, op: str = "") -> Node | None:
+    def finish(self, node: Call, axes: Axes, op: str = "") -> Node | None:
         """The last value with the axes of the idiom's value, under its name.
 
         Args:

@@ -23,10 +23,10 @@ from collections.abc import Callable
 from typing import Any
 
 import nestarray.ops as ops
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.idioms.attention import unviewed
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.rewriting import arguments_of, is_op
 
 
 def _cross_entropy(x: Any, target: Any) -> Any:
@@ -49,7 +49,7 @@ def _of_probabilities(sign: int) -> Callable[[Match], Node | None]:
     return replacement
 
 
-def _loss(match: Match, target: Node, finish: Callable[[Node], Node] | None = None) -> Node | None:
+def _loss(match: Match, target: Node, finish: Callable[[Node], Call] | None = None) -> Node | None:
     x, places = match.node("x"), match.places("x", "c")
     if len(places) != 1 or x.aval is None or not x.aval.dtype.is_floating:
         return None
@@ -105,7 +105,7 @@ def _of_classes(sign: int) -> Callable[[Match], Node | None]:
         if mask is None or (is_difference and not math.isnan(fill)):
             return None
 
-        def filled(y: Node) -> Node:
+        def filled(y: Node) -> Call:
             assert y.aval is not None
             return match.call("where", mask, y, -fill, shape=y.aval.shape)
 
@@ -114,7 +114,7 @@ def _of_classes(sign: int) -> Callable[[Match], Node | None]:
     return replacement
 
 
-def _negative(match: Match, y: Node) -> Node:
+def _negative(match: Match, y: Node) -> Call:
     assert y.aval is not None
     return match.call("negative", y, shape=y.aval.shape)
 
@@ -125,16 +125,14 @@ def _is_in_range(indices: Node) -> bool:
     Indexing in JAX clips them, or replaces those out of range by zero.
     """
     x = unviewed(indices)
-    if op_name(x) == "clip":
+    if is_op(x, "clip"):
         lowest = arguments_of(x)["min"]
         return isinstance(lowest, (int, float)) and lowest >= 0
-    if op_name(x) == "where":
+    if is_op(x, "where"):
         condition, index, other = x.args
-        is_zero = op_name(other) == "zeros_like" if isinstance(other, Node) else other == 0
-        tests = condition.args if op_name(condition) == "logical_and" else ()
-        return is_zero and any(
-            op_name(t) == "greater_equal" and t.args == (index, 0) for t in tests
-        )
+        is_zero = is_op(other, "zeros_like") if isinstance(other, Node) else other == 0
+        tests = condition.args if is_op(condition, "logical_and") else ()
+        return is_zero and any(is_op(t, "greater_equal") and t.args == (index, 0) for t in tests)
     return False
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node, is_input
 from nestarray.graph.passes.idioms.idiom import Match, number_of, range_axis_of
 from nestarray.graph.passes.idioms.terms import (
     ONE,
@@ -145,7 +145,7 @@ def _broadcast(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _value(match: Match, node: Node) -> np.ndarray | None:
-    if node.source != "constants":
+    if not is_input(node, "constants"):
         return None
     return np.asarray(ops.to_backend(match.writer.value_of(node), "numpy"))
 
@@ -181,16 +181,16 @@ class _Positions(Terms):
         parts = term.args if term.op == "sum" else ((1.0, term),)
         return {() if x is ONE else self.counted(x): scale * c for c, x in parts}
 
-    def _greater_equal(self, x: Node, axes: Axes) -> Scaled:
+    def _greater_equal(self, x: Call, axes: Axes) -> Scaled:
         return self._compared(x.args, axes, 0)
 
-    def _less_equal(self, x: Node, axes: Axes) -> Scaled:
+    def _less_equal(self, x: Call, axes: Axes) -> Scaled:
         return self._compared(x.args[::-1], axes, 0)
 
-    def _greater(self, x: Node, axes: Axes) -> Scaled:
+    def _greater(self, x: Call, axes: Axes) -> Scaled:
         return self._compared(x.args, axes, 1)
 
-    def _less(self, x: Node, axes: Axes) -> Scaled:
+    def _less(self, x: Call, axes: Axes) -> Scaled:
         return self._compared(x.args[::-1], axes, 1)
 
     def _compared(self, pair: tuple[Any, ...], axes: Axes, least: int) -> Scaled:
@@ -199,27 +199,27 @@ class _Positions(Terms):
         parts = [larger, (-c, term), (-float(least), ONE)]
         return 1.0, Term("not_negative", (total(parts),))
 
-    def _logical_and(self, x: Node, axes: Axes) -> Scaled:
+    def _logical_and(self, x: Call, axes: Axes) -> Scaled:
         return self._connected(x, axes, 1.0)
 
-    def _logical_or(self, x: Node, axes: Axes) -> Scaled:
+    def _logical_or(self, x: Call, axes: Axes) -> Scaled:
         return self._connected(x, axes, 0.0)
 
-    def _connected(self, x: Node, axes: Axes, neutral: float) -> Scaled:
+    def _connected(self, x: Call, axes: Axes, neutral: float) -> Scaled:
         operands = [self._scaled(arg, axes) for arg in x.args]
         if (1.0 - neutral, ONE) in operands:
             return 1.0 - neutral, ONE
         first, *others = [arg for arg in operands if arg != (neutral, ONE)] or [(neutral, ONE)]
         return (1.0, Term("connected", (first, *others), x.name)) if others else first
 
-    def _where(self, x: Node, axes: Axes) -> Scaled:
+    def _where(self, x: Call, axes: Axes) -> Scaled:
         condition, *values = [self._scaled(arg, axes) for arg in x.args]
         return condition if values == [(1.0, ONE), (0.0, ONE)] else super()._where(x, axes)
 
-    def _zeros_like(self, x: Node, axes: Axes) -> Scaled:
+    def _zeros_like(self, x: Call, axes: Axes) -> Scaled:
         return 0.0, ONE
 
-    def _astype(self, x: Node, axes: Axes) -> Scaled:
+    def _astype(self, x: Call, axes: Axes) -> Scaled:
         """Masks are equal in other dtypes, and positions in wide ones."""
         c, term = self._scaled(x.args[0], axes)
         is_mask = term.op in ("not_negative", "connected", "one")

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import nestarray.ops as ops
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Call, Node, iter_nodes
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 from nestarray.graph.passes.idioms.terms import Axes
 
@@ -297,7 +297,9 @@ def _operands(root: Node) -> Iterator[dict[str, Node]]:
     axes = _long_axes(root)
     found, near = {root}, [root]
     for _ in range(_MOST_STEPS):
-        near = [x for x in iter_nodes([node.args for node in near]) if x not in found]
+        near = [
+            x for x in iter_nodes([n.args for n in near if isinstance(n, Call)]) if x not in found
+        ]
         found.update(near)
         yield from [{"x": x} for x in dict.fromkeys(near) if _long_axes(x) > axes]
 

@@ -28,10 +28,10 @@ from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.idioms.attention import PRODUCTS, unviewed
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
-from nestarray.graph.passes.rewriting import op_name
+from nestarray.graph.passes.rewriting import is_op
 
 
 def _selected(indices: Any, rows: Any) -> Any:
@@ -39,14 +39,14 @@ def _selected(indices: Any, rows: Any) -> Any:
     return ops.matmul(ops.astype(one_hot, dtypes.float64), rows)
 
 
-def _search(root: Node) -> Iterator[dict[str, Node]]:
+def _search(root: Call) -> Iterator[dict[str, Node]]:
     """Indices and rows, given the product."""
     arrays = [x for x in root.args if isinstance(x, Node)]
     if len(arrays) != 2:
         return
     for one_hot, rows in (arrays, arrays[::-1]):
         equal = unviewed(one_hot)
-        if op_name(equal) == "equal":
+        if is_op(equal, "equal"):
             for x in equal.args:
                 if isinstance(x, Node):
                     yield {"indices": unviewed(x), "rows": rows}

@@ -26,7 +26,7 @@ import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.rewriting import arguments_of, is_op
 
 #: Calls between the bits and the numbers.
 _MOST_STEPS = 10
@@ -50,7 +50,7 @@ def _search(root: Node) -> Iterator[dict[str, Node]]:
 
 def _replacement(match: Match) -> Node | None:
     bits = match.node("bits")
-    if op_name(bits) != "random_bits" or bits.aval is None or bits.aval.dtype is not dtypes.uint32:
+    if not is_op(bits, "random_bits") or bits.aval is None or bits.aval.dtype is not dtypes.uint32:
         return None
     given = arguments_of(bits)
     aval = Aval(bits.aval.shape, dtypes.float32)

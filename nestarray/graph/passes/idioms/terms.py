@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from nestarray import dtypes
-from nestarray.graph.node import Node
+from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.rewriting import arguments_of, has, op_name
 from nestarray.sizes import Size
 from nestarray.traits import Trait
@@ -182,7 +182,7 @@ class Terms:
             raise NoTerm
         return tuple(groups)
 
-    def _viewed(self, node: Node, axes: Axes) -> Axes:
+    def _viewed(self, node: Call, axes: Axes) -> Axes:
         """The labels of the argument of a view."""
         shape = _shape(node.args[0])
         order = self.order_of(node)
@@ -219,7 +219,7 @@ class Terms:
 
     def _made(self, x: Node, axes: Axes) -> Scaled:
         name = op_name(x)
-        if x in self.anchors or x.kind == "input" or not name:
+        if x in self.anchors or not isinstance(x, Call) or not name:
             return leaf(x, axes)
         if has(x, Trait.VIEW):
             try:
@@ -255,7 +255,7 @@ class Terms:
                 return 1.0, Term(name, (self._scaled(x.args[0], axes),), atoms=atoms)
         return leaf(x, axes)
 
-    def _unchanged(self, x: Node) -> Node | None:
+    def _unchanged(self, x: Call) -> Node | None:
         """The argument whose values a call returns: of a cast that is ignored, or a mask."""
         name = op_name(x)
         if name == "astype" and self.ignores_casts:
@@ -268,14 +268,14 @@ class Terms:
                     return other
         return None
 
-    def _take_along_axis(self, x: Node, axes: Axes) -> Scaled:
+    def _take_along_axis(self, x: Call, axes: Axes) -> Scaled:
         operands = arguments_of(x)
         array, indices, axis = operands["x"], operands["indices"], operands["axis"] % len(axes)
         if _shape(indices)[axis] != 1:
             return leaf(x, axes)
         return self._picked(x, array, indices, axis, axes, axes)
 
-    def _getitem(self, x: Node, axes: Axes) -> Scaled:
+    def _getitem(self, x: Call, axes: Axes) -> Scaled:
         """Axes of size 1 left out or added, or one element of each row."""
         array, index = x.args
         index = index if isinstance(index, tuple) else (index,)
@@ -328,17 +328,17 @@ class Terms:
         axis = self.range_axis(node)
         return None if axis is None else labels[axis]
 
-    def _pow(self, x: Node, axes: Axes) -> Scaled:
+    def _pow(self, x: Call, axes: Axes) -> Scaled:
         base, exponent = x.args
         if isinstance(exponent, (int, float)):
             return self._product([(self._scaled(base, axes), exponent)])
         return leaf(x, axes)
 
-    def _stop_gradient(self, x: Node, axes: Axes) -> Scaled:
+    def _stop_gradient(self, x: Call, axes: Axes) -> Scaled:
         c, term = _without_floor(self._scaled(x.args[0], axes))
         return c, Term("stop_gradient", ((1.0, term),))
 
-    def _astype(self, x: Node, axes: Axes) -> Scaled:
+    def _astype(self, x: Call, axes: Axes) -> Scaled:
         assert x.aval is not None
         arg = x.args[0]
         if isinstance(arg, Node) and arg.aval is not None and arg.aval.dtype is x.aval.dtype:
@@ -349,13 +349,13 @@ class Terms:
         is_any = self.ignores_casts and x.aval.dtype.is_floating
         return 1.0, Term("astype", ((c, term),), "floating" if is_any else x.aval.dtype.name)
 
-    def _bitcast(self, x: Node, axes: Axes) -> Scaled:
+    def _bitcast(self, x: Call, axes: Axes) -> Scaled:
         arg = x.args[0]
         if x.aval is None or _shape(arg) != x.aval.shape:
             return leaf(x, axes)
         return 1.0, Term("bitcast", (self._scaled(arg, axes),), x.aval.dtype.name)
 
-    def _equal(self, x: Node, axes: Axes) -> Scaled:
+    def _equal(self, x: Call, axes: Axes) -> Scaled:
         for other, steps in (x.args, x.args[::-1]):
             counted = self._counted(steps, axes)
             if counted is not None:
@@ -363,7 +363,7 @@ class Terms:
                 return 1.0, Term("one_hot", args, atoms=frozenset(counted))
         return leaf(x, axes)
 
-    def _where(self, x: Node, axes: Axes) -> Scaled:
+    def _where(self, x: Call, axes: Axes) -> Scaled:
         condition, *choices = x.args
         if not isinstance(condition, Node):
             raise NoTerm
@@ -372,13 +372,13 @@ class Terms:
             return self._scaled(choices[0] if seen[0] else choices[1], axes)
         return 1.0, Term("where", (seen, *[self._scaled(arg, axes) for arg in choices]))
 
-    def _full(self, x: Node, axes: Axes) -> Scaled:
+    def _full(self, x: Call, axes: Axes) -> Scaled:
         value = arguments_of(x)["fill_value"]
         return (float(value), ONE) if isinstance(value, (int, float)) else leaf(x, axes)
 
     _full_like = _full
 
-    def _reduced(self, x: Node, axes: Axes) -> Scaled:
+    def _reduced(self, x: Call, axes: Axes) -> Scaled:
         """A reduction of the first argument; a variance is the mean of squared differences."""
         kind, arguments = op_name(x), arguments_of(x)
         arg = arguments[next(iter(arguments))]
@@ -421,7 +421,7 @@ class Terms:
             return self._product([((c, ONE), 1), (reduced, 1), *[((1.0, t), e) for t, e in outer]])
         return 1.0, Term("reduce", (arg,), kind, atoms)
 
-    def _matmul(self, x: Node, axes: Axes) -> Scaled:
+    def _matmul(self, x: Call, axes: Axes) -> Scaled:
         a, b = x.args
         ranks = len(_shape(a)), len(_shape(b))
         if min(ranks) < 2:
@@ -433,7 +433,7 @@ class Terms:
         ]  # fmt: skip
         return self._contracted(factors, bound)
 
-    def _linear(self, x: Node, axes: Axes) -> Scaled:
+    def _linear(self, x: Call, axes: Axes) -> Scaled:
         arguments = arguments_of(x)
         bound = self._labels(("sum", x.name), _shape(x.args[0])[-1])
         *batch, columns = axes
@@ -445,7 +445,7 @@ class Terms:
         bias = arguments["bias"]
         return contraction if bias is None else total([contraction, self._scaled(bias, (columns,))])
 
-    def _einsum(self, x: Node, axes: Axes) -> Scaled:
+    def _einsum(self, x: Call, axes: Axes) -> Scaled:
         text, *arrays = x.args
         inputs, arrow, result = text.replace(" ", "").partition("->")
         if not arrow or "." in text:
