@@ -11,6 +11,8 @@ get there; such a program cannot be saved to a file that runs without Python.
 
 from __future__ import annotations
 
+import functools
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -119,13 +121,10 @@ class TracedOperations:
         return self._operations[name]
 
 
-#: Framework → its operations.
-_HOSTS: dict[str, Host] = {}
-
-
-def register(framework: str, host: Host) -> None:
-    """Let operations of a framework be islands."""
-    _HOSTS[framework] = host
+@functools.cache
+def _host(framework: str) -> Host:
+    """The operations of a framework."""
+    return importlib.import_module(f"nestarray.importers.{framework}.islands").HOST
 
 
 def island(
@@ -177,7 +176,7 @@ def island(
     backend = backends.find_backend(call.arrays) or current_backend()
     if backend == framework != "numpy":  # which has no derivatives
         return call.nest(call(*call.arrays))
-    operation = _HOSTS[framework].operation(call, name)
+    operation = _host(framework).operation(call, name)
     if not call.arrays:
         return call.nest(_moved(operation.value(), backend))
     return call.nest(_differentiable(operation, call.arrays, backend, framework))
@@ -194,7 +193,7 @@ class _Call:
         structure: Any,
         takes: Sequence[DType] | None,
     ) -> None:
-        self._operation = _HOSTS[framework].find(name)
+        self._operation = _host(framework).find(name)
         native = backends.core(framework).native_dtype
         self._structure, self._takes = structure, takes
         self._rest = [native(x) if isinstance(x, DType) else x for x in leaves]

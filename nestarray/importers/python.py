@@ -30,7 +30,7 @@ from nestarray.graph.record.recorder import Recorder, Traced, is_tensorflow_call
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_in
-from nestarray.importers.jax.importer import JaxImporter
+from nestarray.importers.jax.selection import JaxImporter
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec, named_axes
 from nestarray.nn.module import Module

@@ -14,6 +14,9 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+from jax.extend.core import jaxpr_as_fun
+
 from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.jax import custom_derivatives
@@ -24,9 +27,6 @@ _TABLE = "jax._src.interpreters.mlir._lowerings"
 
 def decomposition(eqn: Any) -> Any:
     """The jaxpr of an equation in other primitives, a function of its operands; None if unknown."""
-    import jax
-    from jax.extend.core import jaxpr_as_fun
-
     formula, avals = _formula(eqn), [v.aval for v in eqn.invars]
     if formula is None:
         return None
@@ -51,8 +51,6 @@ def decomposition(eqn: Any) -> Any:
 
 
 def _formula(eqn: Any) -> Any:
-    import jax
-
     high = getattr(eqn.primitive, "to_lojax", None)  # of a class of operations, since JAX 0.12
     for function in (high, eqn.primitive.impl, _lowered(eqn.primitive)):
         if function is None:

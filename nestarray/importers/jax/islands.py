@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from nestarray import backends, dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.importers import islands
@@ -85,8 +87,6 @@ class JaxOperation(islands.HostOperation):
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on shapes."""
-        import jax
-
         if any(None in shape for shape, _ in arrays):
             raise UnsupportedError(
                 f"island: {self.name} was traced for fixed sizes; compile the graph for these"
@@ -98,8 +98,6 @@ class JaxOperation(islands.HostOperation):
 
     def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
         """The gradients, by jax.vjp."""
-        import jax
-
         places = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
 
         def function(*moving: Any) -> list[Any]:
@@ -119,4 +117,4 @@ class JaxOperation(islands.HostOperation):
         return tuple([g.conj() for g in pull([ct.conj() for ct in cotangents])])
 
 
-islands.register("jax", islands.Host(_TRACED.find, JaxOperation))
+HOST = islands.Host(_TRACED.find, JaxOperation)

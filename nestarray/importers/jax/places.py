@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers.patching import one_trace, patched
 
@@ -70,8 +72,6 @@ def named_modules(parts: Sequence[tuple[str, Any]]) -> Iterator[None]:
     def named(call: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(call)
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-            import jax
-
             path = paths.get(id(self), "")
             if path in ("", active[-1]):  # the second: a method of a base class
                 return call(self, *args, **kwargs)

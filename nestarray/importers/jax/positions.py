@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from nestarray import dtypes
@@ -87,8 +88,6 @@ def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]], relations: Relati
         known: the indices of its operands after the first, see `positions_of`.
         relations: of the open sizes.
     """
-    import jax
-
     name = eqn.primitive.name
     if name not in ("gather", "dynamic_slice") or not all(known):
         return None

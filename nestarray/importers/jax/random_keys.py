@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from nestarray.importers.jax.equations import bind
@@ -17,7 +18,6 @@ def is_moving(eqn: Any) -> bool:
 
 def on_words(eqn: Any) -> Any:
     """The jaxpr of such an equation on words: the last axis is mapped."""
-    import jax
 
     def function(*operands: Any) -> Any:
         return bind(eqn, operands)

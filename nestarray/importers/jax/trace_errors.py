@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jax.core import Tracer
+
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
 
@@ -110,8 +112,6 @@ def refuse_leaked(name: str, constant: Any) -> None:
         name: of the source.
         constant: any value.
     """
-    from jax.core import Tracer
-
     if isinstance(constant, Tracer):
         cause = dict(_REMEDIES)["UnexpectedTracerError"]
         described = f"{constant.dtype}[{', '.join(map(str, constant.shape))}]"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from nestarray import backends, dtypes
@@ -173,8 +175,6 @@ class Translation(Translator):
 
     def graph(self) -> Graph:
         """The whole translation."""
-        import jax
-
         closed, scope, leaves, structure, inputs, axes, output = self.traced
         builder, program = self.builder, self.program
         env: dict[Any, Value] = {}
@@ -208,8 +208,6 @@ class Translation(Translator):
 
     def constant(self, array: Any, held: Any = None) -> Value:
         """A variable that the function names, or a constant; see `Translator.constant`."""
-        import jax.numpy as jnp
-
         if id(array) in self.closed_variables:
             return self.closed_variables[id(array)]
         refuse_leaked(self.program.name, array)

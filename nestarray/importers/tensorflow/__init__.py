@@ -12,6 +12,6 @@
 from __future__ import annotations
 
 from nestarray.importers import protocol
-from nestarray.importers.tensorflow.importer import TensorFlowImporter
+from nestarray.importers.tensorflow.selection import TensorFlowImporter
 
 protocol.register(TensorFlowImporter())

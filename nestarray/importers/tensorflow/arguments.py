@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
 from nestarray import dtypes
 from nestarray.frontends import rules
@@ -96,8 +97,6 @@ def _elements(open_sizes: sizes.OpenSizes, known: np.ndarray) -> Any:
 
 def setting_of(value: Any) -> Any:
     """An attribute as graphs hold it."""
-    import tensorflow as tf
-
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, tf.DType):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
 from nestarray.importers.tensorflow import operations
@@ -53,8 +55,6 @@ def _refused_attributes(op: Any) -> str:
         if is_known or name in inferred or not attribute.HasField("default_value"):
             continue
         if op.node_def.attr[name] != attribute.default_value and attribute.type != "type":
-            import tensorflow as tf
-
             return (
                 f"attribute {name}={setting_of(op.get_attr(name))!r} (TensorFlow {tf.__version__}) "
                 f"is unknown; use the default {_default(attribute)!r}, or update nestarray"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray import backends, dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import Place
@@ -55,8 +57,6 @@ class TensorFlowOperation(islands.HostOperation):
         Raises:
             UnsupportedError: TensorFlow does not know a shape.
         """
-        import tensorflow as tf
-
         core = backends.core("tensorflow")
         specs = [tf.TensorSpec(shape, core.native_dtype(dtype)) for shape, dtype in arrays]
         graph = tf.function(self.value, autograph=False).get_concrete_function(*specs)
@@ -80,8 +80,6 @@ class TensorFlowOperation(islands.HostOperation):
 
     def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
         """The gradients, by a tape."""
-        import tensorflow as tf
-
         moving = [x for x in arguments if dtypes.dtype_of(x).is_inexact]
         with tf.GradientTape() as tape:
             tape.watch(moving)
@@ -126,4 +124,4 @@ def _find(name: str) -> Callable[..., Any]:
     return run
 
 
-islands.register("tensorflow", islands.Host(_find, TensorFlowOperation))
+HOST = islands.Host(_find, TensorFlowOperation)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from nestarray import dtypes, ops, tree
 from nestarray.errors import Refused
@@ -157,8 +158,6 @@ class Translation(Translator):
 
     def constant(self, array: Any, held: Any = None) -> Value:
         """A known array as a constant; see `Translator.constant`."""
-        import tensorflow as tf
-
         return super().constant(tf.constant(array))
 
     def _of_sizes(self, known: np.ndarray) -> Node:
@@ -343,13 +342,9 @@ def _value_name(operation: str) -> str:
 
 def _run_on_arrays(op: Any, values: Sequence[np.ndarray]) -> list[Any]:
     """The results of an operation, on the host."""
-    import tensorflow as tf
-
     with tf.init_scope():
         return [y.numpy() for y in execution.run(op, [tf.constant(x) for x in values])]
 
 
 def _is_tensor(x: Any) -> bool:
-    import tensorflow as tf
-
     return tf.is_tensor(x)

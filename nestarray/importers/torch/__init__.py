@@ -15,6 +15,6 @@
 from __future__ import annotations
 
 from nestarray.importers import protocol
-from nestarray.importers.torch.importer import TorchImporter
+from nestarray.importers.torch.selection import TorchImporter
 
 protocol.register(TorchImporter())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from nestarray.errors import UnsupportedError
 
 #: The words of torch's errors for operations without a derivative. The last is raised for a
@@ -32,8 +34,6 @@ def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
     Raises:
         UnsupportedError: torch has no derivative of an operation.
     """
-    import torch
-
     try:
         # cuDNN has no derivative of recurrent layers in evaluation
         with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):

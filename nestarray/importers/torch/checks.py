@@ -17,6 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+import torch
+
 from nestarray.graph.builder import line_name
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -63,8 +65,6 @@ def check_here() -> Check | None:
 
 def _user_frames() -> list[FrameType]:
     """The frames of the traced code, from the innermost one to the module's forward."""
-    import torch
-
     foreign = (str(Path(torch.__file__).parent) + os.sep, _PACKAGE + os.sep)
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(1)

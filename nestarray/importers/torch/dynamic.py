@@ -14,6 +14,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import torch
+from torch.backends import opt_einsum
+from torch.export import Dim
+from torch.utils._pytree import keystr, tree_flatten_with_path, tree_map_with_path, tree_unflatten
+
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 from nestarray.importers.torch.export_errors import (
     advice,
@@ -38,8 +43,6 @@ class Dynamic:
         arguments: Mapping[str, Any],
         example: Dynamic | None = None,
     ) -> None:
-        from torch.utils._pytree import keystr, tree_flatten_with_path, tree_unflatten
-
         self.sizes, self.arguments = sizes, dict(arguments)
         #: name → its size in the trace, where the example's is 0 or 1
         self.larger: dict[str, int] = {}
@@ -71,8 +74,6 @@ class Dynamic:
         Args:
             fixed: names of sizes that stay.
         """
-        from torch.utils._pytree import keystr, tree_map_with_path
-
         taken = {size for leaf in self.leaves.values() for size in getattr(leaf, "shape", ())}
         unused = iter([size for size in range(3, 20 + 2 * len(taken)) if size not in taken])
         larger: dict[str, int] = {}
@@ -100,8 +101,6 @@ class Dynamic:
         if not self.is_asked:
             yield
             return
-        from torch.backends import opt_einsum
-
         settings = resolve("torch.fx.experimental._config")
         oblivious: Any = contextlib.nullcontext()
         if hasattr(settings, "backed_size_oblivious"):
@@ -118,8 +117,6 @@ class Dynamic:
 
     def _dynamic_dims(self, place: str, leaf: Any) -> dict[int, Any] | None:
         """The dynamic dimensions of one leaf of the example, in torch's terms."""
-        from torch.export import Dim
-
         if not is_tensor(leaf):
             return None
         if self._everything:
@@ -181,14 +178,10 @@ def _repeated(x: Any, axis: int, size: int) -> Any:
 
 
 def is_tensor(x: Any) -> bool:
-    import torch
-
     return isinstance(x, torch.Tensor)
 
 
 def _is_dim(x: Any) -> bool:
-    import torch
-
     return isinstance(x, torch.export.Dim)
 
 

@@ -18,6 +18,8 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
+import torch
+
 from nestarray.backends.torch.autocast import casting
 from nestarray.errors import ConversionError
 from nestarray.importers.patching import is_tracing, tracing
@@ -123,8 +125,6 @@ def export(
 @contextlib.contextmanager
 def _seed_kept() -> Iterator[None]:
     """Restore the state of the default generator if forward seeds it."""
-    import torch
-
     seed, state = torch.initial_seed(), torch.get_rng_state()
     try:
         yield
@@ -158,8 +158,6 @@ def _restore(values: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
-    import torch
-
     names, name = list(dynamic.arguments), type(trace.module).__name__
     adapter = _adapter(trace, names[: len(args)], names[len(args) :])
     with (
@@ -184,8 +182,6 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
 
 
 def _raw(adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any) -> Any:
-    import torch
-
     return torch.export.export(adapter, args, kwargs, dynamic_shapes=shapes)
 
 
@@ -207,7 +203,6 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
     Its signature has the arguments of the example call, for the exporter's messages. The mode sees
     calls of forward only, not those of the exporter's own passes.
     """
-    import torch
 
     class Adapter(torch.nn.Module):
         def __init__(self) -> None:

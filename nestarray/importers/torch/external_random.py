@@ -27,7 +27,7 @@ def warn_external_random(name: str) -> Iterator[None]:
             "traced; they are constants of the graph, the same in every call. Pass what is drawn "
             "as an argument (a speech model's mask_time_indices), draw it with torch, or switch it "
             "off (config.apply_spec_augment = False)",
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

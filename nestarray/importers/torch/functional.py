@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import torch
+
 from nestarray.frontends.torch import vocabulary
 from nestarray.importers.torch.coverage import why_unknown
 
@@ -54,8 +56,6 @@ def _is_pure(node: Any) -> bool:
 
 def _remove_idle_dropout(program: Any) -> None:
     """Remove calls of dropout outside of training."""
-    import torch
-
     for node in list(program.graph.nodes):
         if node.target is torch.ops.aten.dropout.default and node.args[2] is False:
             node.replace_all_uses_with(node.args[0])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
 
@@ -80,8 +82,6 @@ def results_of_writes(owner: Any, node: Any, operand: Any) -> list[int]:
 
 
 def _graph_modules(module: Any) -> list[Any]:
-    import torch
-
     return [m for m in module.modules() if isinstance(m, torch.fx.GraphModule)]
 
 
@@ -90,8 +90,6 @@ def _placeholders(module: Any) -> list[Any]:
 
 
 def _detach_outputs(region: Any) -> None:
-    import torch
-
     def detached(node: Any) -> Any:
         value = node.meta.get("val")
         if not is_inexact(value):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
 from nestarray.graph.node import iter_nodes
@@ -18,14 +20,11 @@ class TorchOperation(islands.HostOperation):
 
     def value(self, *arrays: Any) -> Tensors:
         """The results, without a record for autograd."""
-        import torch
-
         with torch.no_grad():
             return self.function(*arrays)
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on fake tensors."""
-        import torch
         from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 
         is_known = all(None not in shape for shape, _ in arrays)
@@ -48,8 +47,6 @@ class TorchOperation(islands.HostOperation):
 
     def gradients(self, arguments: Tensors, cotangents: Tensors) -> Tensors:
         """The gradients, by torch.autograd."""
-        import torch
-
         is_differentiated = torch.is_grad_enabled()
         with torch.enable_grad():
             xs = [
@@ -89,8 +86,6 @@ def _find(name: str) -> Any:
     Raises:
         MissingOpError: torch has none.
     """
-    import torch
-
     library, _, operation = name.partition("::")
     base, _, overload = operation.partition(".")
     try:
@@ -102,7 +97,7 @@ def _find(name: str) -> Any:
         ) from None
 
 
-islands.register("torch", islands.Host(_find, TorchOperation))
+HOST = islands.Host(_find, TorchOperation)
 
 
 def why_not(target: Any) -> str:
@@ -111,8 +106,6 @@ def why_not(target: Any) -> str:
     Args:
         target: the operation of an exported node.
     """
-    import torch
-
     schema = getattr(target, "_schema", None)
     if getattr(target, "__name__", "").startswith("auto_functionalized"):
         return "it writes into its arguments; register one that returns the new values"

@@ -12,6 +12,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map_only
+
 from nestarray.errors import UnsupportedError
 from nestarray.errors.foreign import foreign
 from nestarray.graph.graph import Graph
@@ -25,9 +28,6 @@ def call_copy(
     module: Any, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
 ) -> Result:
     """Call a copy of `module` with the variables of `graph`; see `Source.original`."""
-    import torch
-    from torch.utils._pytree import tree_map_only
-
     copied = copy_of(module)
     of_path = {**dict(graph.v.flat_items()), **dict(graph.s.flat_items())}
     named = {name.replace(".", "/"): x for name, x in _variables(copied)}
@@ -68,8 +68,6 @@ def copy_of(module: Any) -> Any:
     Raises:
         UnsupportedError: the module cannot be copied.
     """
-    import torch
-
     computed = [  # by a forward pre-hook, as of pruning; torch refuses to copy these
         x
         for part in module.modules()

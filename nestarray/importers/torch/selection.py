@@ -14,7 +14,25 @@ import types
 from typing import Any
 
 from nestarray import backends
+from nestarray.importers.protocol import FrameworkImporter, Request
 from nestarray.importers.selection import Search, methods_of
+from nestarray.nn.module import Module
+
+
+class TorchImporter(FrameworkImporter):
+    """Reads torch modules, functions of tensors, and programs of ``torch.jit.trace``."""
+
+    framework = "torch"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is a torch module, or a function that uses torch on tensors."""
+        if is_module(request.source):
+            return True
+        is_function = callable(request.source) and not isinstance(request.source, Module)
+        if not is_function or request.frameworks != {"torch"}:
+            return False
+        is_torch = bool(request.framework) or request.sizes.is_asked
+        return is_torch or uses_torch(request.source, (request.args, request.kwargs))
 
 
 def is_module(source: Any) -> bool:

@@ -19,6 +19,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import sympy
+import torch
+from torch.fx.experimental.symbolic_shapes import uninteresting_files
+from torch.fx.node import map_arg
+
 from nestarray.errors import ArgumentError, Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.coverage import by_schema_name
@@ -122,8 +127,6 @@ class SizeChoices:
 
 def _user_frame() -> Any:
     """The frame that asks, as torch finds it, but beyond this package."""
-    from torch.fx.experimental.symbolic_shapes import uninteresting_files
-
     passing = uninteresting_files()
     frame: Any = sys._getframe(1)
     while frame is not None:
@@ -139,8 +142,6 @@ def _place(frame: Any) -> str | None:
 
     "" for an operator; None for other questions, such as checks and numbers.
     """
-    import torch
-
     folder = os.path.dirname(torch.__file__)
     names: list[str] = []
     file = ""
@@ -173,8 +174,6 @@ def _is_of_symbols(filename: str) -> bool:
 
 def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
-    import sympy
-
     value: Any = relation.xreplace(dict.fromkeys(ones, sympy.Integer(1)))
     parts = value.atoms(sympy.core.relational.Relational)
     sizes = [x for x in parts if not any(side.is_Boolean or side.is_Relational for side in x.args)]
@@ -184,8 +183,6 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
 
 def _of_larger(comparison: Any) -> Any:
     """The answer to a comparison for all sizes above 1; itself if it depends on them."""
-    import sympy
-
     try:
         (condition,) = converted(comparison, lambda symbol: named(symbol.name))
     except ArgumentError:  # of other functions
@@ -198,8 +195,6 @@ def _of_larger(comparison: Any) -> Any:
 @functools.lru_cache(maxsize=4096)
 def _answer_of_larger(relation: Any) -> bool | None:
     """The answer of all sizes above 1, if a size of 1 has another answer."""
-    import sympy
-
     if not isinstance(relation, sympy.logic.boolalg.Boolean):
         return None
     larger = _at(relation, ())
@@ -245,8 +240,6 @@ def _calls(graph: Any) -> Iterator[Any]:
 
 
 def _have_same_inputs(program: Any, other: Any) -> bool:
-    import torch
-
     signatures = [_signature(each.graph_signature) for each in (program, other)]
     constants = program.constants, other.constants
     return (
@@ -269,8 +262,6 @@ def _signature(signature: Any) -> tuple[str, list[Any]]:
 def _is_same_call(
     node: Any, other: Any, numbers: dict[Any, int], others: dict[Any, int], ones: tuple[Any, ...]
 ) -> bool:
-    from torch.fx.node import map_arg
-
     if node.op != other.op:
         return False
     if node.op == "get_attr":  # the body of a loop, a branch or a context

@@ -12,6 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import sympy
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
 from nestarray.graph.sizes import Binding, Sizes
@@ -71,15 +75,11 @@ class SizeNames:
 
     def set_value(self, size: Any, number: Any) -> None:
         """Replace a data-dependent size by a number in later shapes."""
-        import sympy
-
         if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
             self._numbers[size.node.expr] = sympy.Integer(number)
 
     def set_new_sizes(self, call: Any, number: int) -> None:
         """Replace the data-dependent sizes that a call introduces by a number in later shapes."""
-        from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
         given = [used.meta["val"] for used in call.all_input_nodes]
         for size in call.meta["val"].shape:
             if not free_unbacked_symbols(size) <= free_unbacked_symbols(given):
@@ -220,8 +220,6 @@ def chooses_strides(guard: Any, relation: Any) -> bool:
 
 def _line_of(guard: Any) -> str:
     """The line of Python that asks for a condition; empty if it is one of torch."""
-    import torch
-
     frame = guard.sloc.framework_loc
     filename = getattr(frame, "filename", "")
     if not filename or filename.startswith(os.path.dirname(torch.__file__)):
@@ -232,8 +230,6 @@ def _line_of(guard: Any) -> str:
 
 def guard_origin(guard: Any) -> str:
     """The file or directory of torch that created a guard."""
-    import torch
-
     filename = getattr(guard.sloc.framework_loc, "filename", "")
     return os.path.relpath(filename, os.path.dirname(torch.__file__)).split(os.sep)[0]
 

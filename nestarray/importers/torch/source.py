@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import torch
+from torch.distributions import dirichlet
+from torch.fx.node import map_arg
+
 from nestarray.backends.torch.autocast import Autocast, casting
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
@@ -45,8 +49,6 @@ class TorchSource(EquationSource):
 
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
         """The value of an exported node."""
-        from torch.fx.node import map_arg
-
         if equation.op == "placeholder":
             if equation in self.nodes and self.node(equation) is None:
                 return self.nodes[equation]  # an argument other than an array
@@ -81,8 +83,6 @@ class TorchSource(EquationSource):
         override: Override = identity,
     ) -> Steps:
         """Run the exported program; see `Source.steps`."""
-        import torch
-
         s = s.map(lambda x: x.clone())  # some calls of training write into their state
         torch.manual_seed(0)  # a proof restores the state
         return (yield from super().steps(graph, inputs, v, s, key, override))
@@ -137,9 +137,6 @@ class TorchSource(EquationSource):
         loss: Callable[[Any], Any],
     ) -> dict[Node, Any]:
         """∂loss(value of a call)/∂x by torch.autograd; see `Source.call_gradients`."""
-        import torch
-        from torch.fx.node import map_arg
-
         exported = self.equation_of[node]
         is_drawn = node.is_random
         taken = iter_nodes((node.args, node.kwargs)) if is_drawn else self._taken(exported)
@@ -190,8 +187,6 @@ class TorchSource(EquationSource):
 
 def _has_wrong_derivative(equation: Any) -> bool:
     """Whether PyTorch's own derivative of an operation is wrong; see `differentiable`."""
-    import torch
-
     aten = torch.ops.aten
     is_bag = equation.target in (
         aten._embedding_bag.default,
@@ -210,8 +205,6 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     embedding bags divides by the counts of wrong indices
     (https://github.com/pytorch/pytorch/issues/190063).
     """
-    import torch
-
     aten = torch.ops.aten
     native = sequences.native(target) or ctc_loss.native(target)
     if native is not None:
@@ -226,8 +219,6 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
             bags if by_frequency else of_bags
         )(weight, indices, offsets, by_frequency, *settings)
     if target is aten._sample_dirichlet.default:
-        from torch.distributions import dirichlet
-
         return lambda x, generator=None: dirichlet._Dirichlet.apply(x)
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)

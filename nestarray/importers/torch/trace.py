@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+
 from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
@@ -43,8 +47,6 @@ class Trace:
     """
 
     def __init__(self, module: Any, lines: dict[str, str] | None) -> None:
-        import torch
-
         self.module, self.is_dynamic = module, lines is not None
         self.autocast = surrounding()
         self.lines = {} if lines is None else lines
@@ -100,9 +102,6 @@ class Trace:
 
         A recording below autograd repeats its conditions in the export; torch decides those.
         """
-        import torch
-        from torch.utils._pytree import tree_leaves
-
         if self.is_dynamic:
             tensors = [x for x in tree_leaves(nest) if isinstance(x, torch.Tensor)]
             self.choices.watch(tensors, python=not self.is_below_autograd)
@@ -123,9 +122,6 @@ class Trace:
             Needed: in the mode, if a call needs a workaround that this trace does not apply.
             Derivative: in the mode, if forward computes a derivative above autograd.
         """
-        import torch
-        from torch.overrides import TorchFunctionMode
-
         replacements: dict[Any, Any] = {torch.Tensor.register_hook: _refuse_hook}
         make_dual = resolve("torch._make_dual")
         replacements[make_dual] = partial(self._make_dual, make_dual)
@@ -166,8 +162,6 @@ class Trace:
 
         torch leaves its transformations by calls that the mode sees too, so it raises once.
         """
-        import torch
-
         if self._is_stopping or torch.compiler.is_dynamo_compiling():  # torch.cond
             return
         reason: Exception | None = None

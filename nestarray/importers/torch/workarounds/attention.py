@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
@@ -16,8 +18,6 @@ def _deciding(trace: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` with a number for a comparison of sizes."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        import torch
-
         decided = [bool(x) if isinstance(x, torch.SymBool) else x for x in args]
         named = {k: bool(x) if isinstance(x, torch.SymBool) else x for k, x in kwargs.items()}
         return function(*decided, **named)

@@ -17,6 +17,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import torch
+import torch.autograd.function
+from torch.utils._pytree import tree_map_only
+from torch.utils.checkpoint import CheckpointFunction
 
 from nestarray.errors import ConversionError, Refused
 from nestarray.errors.foreign import foreign
@@ -60,9 +64,6 @@ class _Context:
 
 
 def _apply_with_gradient(trace: Any, original: Any) -> Any:
-    import torch
-    from torch.utils.checkpoint import CheckpointFunction
-
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls is CheckpointFunction:  # its forward disables gradients
             function, _, *inputs = args
@@ -83,8 +84,6 @@ def _has_functions(trace: Any) -> bool:
 
     A module in training may also checkpoint its activations, by a function of torch.
     """
-    import torch
-
     layers = (torch.nn.CrossMapLRN2d, torch.nn.SyncBatchNorm)
     return (
         trace.module.training
@@ -104,8 +103,6 @@ def _subclasses(cls: Any) -> Iterator[Any]:
 
 
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    import torch
-
     with torch.no_grad():
         given = tuple([x.detach() if isinstance(x, torch.Tensor) else x for x in args])
         context, output = _forward(function, given, kwargs)
@@ -149,8 +146,6 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _forward(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Context, Any]:
-    import torch
-
     context = _Context(tuple(is_inexact(x) for x in args))
     if function.setup_context is torch.autograd.Function.setup_context:
         return context, function.forward(context, *args, **kwargs)
@@ -161,8 +156,6 @@ def _forward(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 def _backward(function: Any) -> Any:
     """``backward``, without the ``once_differentiable`` that disables gradients in it."""
-    import torch.autograd.function
-
     backward = function.backward
     if getattr(backward, "__globals__", None) is vars(torch.autograd.function):
         return backward.__wrapped__
@@ -174,9 +167,7 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
     True if the function cannot be called on them. The trace itself has no numbers.
     """
-    import torch
     from torch.utils._python_dispatch import _disable_current_modes
-    from torch.utils._pytree import tree_map_only
 
     def drawn(x: Any, draw: Callable[..., Any]) -> Any:
         sizes = [int(n.node.hint) if hasattr(n, "node") else n for n in x.shape]

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+from torch.autograd.forward_ad import make_dual, unpack_dual
+
 from nestarray.importers.torch.transformations import in_functorch
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
@@ -29,9 +32,6 @@ def _completing(trace: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
-    import torch
-    from torch.autograd.forward_ad import make_dual, unpack_dual
-
     if not in_functorch():
         return tensors
     bare = [unpack_dual(x).tangent is None for x in tensors]

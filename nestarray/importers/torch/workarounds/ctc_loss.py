@@ -10,6 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.torch.workarounds.vmap_rules import batch_first
 from nestarray.importers.workarounds import Workaround, always
@@ -51,9 +54,6 @@ def _traced(
     reduction: int = _MEAN,
     zero_infinity: bool = False,
 ) -> Any:
-    import torch
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode
-
     lengths = [torch.as_tensor(n, dtype=torch.int64) for n in (input_lengths, target_lengths)]
     mode = get_proxy_mode()
     is_before_autograd = mode is None or mode.pre_dispatch  # only operations are recorded here
@@ -62,14 +62,10 @@ def _traced(
 
 
 def _loss(*args: Any) -> Any:
-    import torch
-
     return torch.ctc_loss(*args)
 
 
 def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
-    import torch
-
     with torch.enable_grad():
         x = log_probs.detach().requires_grad_()
         return torch.autograd.grad(torch.ctc_loss(x, *args), x, grad)[0]
@@ -78,7 +74,6 @@ def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
 @cache
 def _operations() -> tuple[Any, Any]:
     """``torch.ops.nestarray.ctc_loss``, which returns only the loss, and its backward."""
-    import torch
 
     def operation(name: str, function: Any, schema: str, shapes: Any) -> Any:
         custom = torch.library.custom_op(
@@ -114,8 +109,6 @@ def _mapped(loss: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _functions() -> tuple[Any, Any]:
     """The loss and its gradient for recordings, also inside ``vmap``."""
-    import torch
-
     loss, slope = _operations()
 
     class Loss(torch.autograd.Function):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Needed, Workaround, always
 
 
 def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
     """A sample, which a graph draws from its key also if a generator is passed."""
-    import torch
-
     shape = self._extended_shape(sample_shape)
     value = torch.ops.aten._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(
         shape

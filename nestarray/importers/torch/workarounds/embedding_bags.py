@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 _MEAN, _MAX = 1, 2
 
 
@@ -23,8 +25,6 @@ def bags(
     padding_idx: int | None = -1,
 ) -> tuple[Any, ...]:
     """aten._embedding_bag: (result, bag of each index, sizes of bags, indices of maxima)."""
-    import torch
-
     starts = offsets[:-1] if include_last_offset else offsets
     places = torch.arange(indices.shape[0], device=indices.device)
     bag = (places[:, None] >= starts).sum(1) - 1
@@ -62,8 +62,6 @@ def bags_backward(
     padding_idx: int = -1,
 ) -> Any:
     """aten._embedding_bag_backward: the gradient of the table."""
-    import torch
-
     table = grad.new_zeros(num_weights, grad.shape[1])
     if mode == _MAX:
         return table.scatter_add(0, maximum_indices, torch.where(bag_size[:, None] > 0, grad, 0.0))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import keyword
 import threading
-from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.patching import patched_annotations
+from torch.fx import traceback
+
+from nestarray.importers.patching import patched_elsewhere
 from nestarray.importers.torch.export_errors import line_of_forward
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
@@ -46,11 +47,9 @@ KEYWORDS = Workaround(
 # -- other threads ----------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _annotating_here(trace: Any) -> Iterator[None]:
+def _annotating_here(trace: Any) -> Any:
     """Annotate in this thread only; other threads would write into the same dict."""
-    with patched_annotations():
-        yield
+    return patched_elsewhere(traceback, "annotate", lambda _: contextlib.nullcontext())
 
 
 def _has_threads(trace: Any) -> bool:

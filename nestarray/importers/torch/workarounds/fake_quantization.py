@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
@@ -22,8 +24,6 @@ def _quantizes(trace: Any) -> bool:
 
 
 def _quantized(self: Any, X: Any) -> Any:
-    import torch
-
     observer = self.activation_post_process
     watches, quantizes = self.observer_enabled[0] == 1, self.fake_quant_enabled[0] == 1
     copies = {name: x.clone() for name, x in observer.named_buffers()}
@@ -54,8 +54,6 @@ def _quantized(self: Any, X: Any) -> Any:
 
 
 def _averaged(self: Any, x_orig: Any) -> Any:
-    import torch
-
     if x_orig.numel() == 0:
         return x_orig
     is_first = (self.min_val == float("inf")) & (self.max_val == float("-inf"))

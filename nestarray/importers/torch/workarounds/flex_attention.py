@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
@@ -20,8 +22,6 @@ def _attention(
     query: Any, key: Any, value: Any, score_mod: Any, block_mask: Any, scale: float, _: Any
 ) -> tuple[Any, Any, Any]:
     """The result, and log-sum-exp and maximum of each row of scores, to base 2."""
-    import torch
-
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         key, value = (x.repeat_interleave(groups, dim=1) for x in (key, value))

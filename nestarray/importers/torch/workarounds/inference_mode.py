@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 
 def _entered(self: Any) -> None:
-    import torch
-
     self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
     self.no_grad.__enter__()
 

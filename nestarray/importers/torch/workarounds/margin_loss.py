@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
@@ -24,8 +26,6 @@ def _formula(trace: Any, native: Any) -> Callable[..., Any]:
 
 
 def _margins(x: Any, target: Any, reduction: str) -> Any:
-    import torch
-
     places = torch.arange(x.shape[-1], device=x.device)
     first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
     is_present = places < first_pad

@@ -11,13 +11,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
 def _shortening(trace: Any, function: Any) -> Callable[..., Any]:
-    import torch
-
     signature = inspect.signature(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -40,8 +40,6 @@ def _shortening(trace: Any, function: Any) -> Callable[..., Any]:
 
 def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None:
     """Write the rows that are read."""
-    import torch
-
     is_read = torch.zeros(len(weight), dtype=torch.bool)
     is_read = is_read.index_put((rows.flatten(),), torch.tensor(True))
     short = _shortened(weight, most, norm_type)
@@ -49,8 +47,6 @@ def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None
 
 
 def _shortened(weight: Any, most: float, norm_type: float) -> Any:
-    import torch
-
     lengths = torch.linalg.vector_norm(weight.detach(), norm_type, 1, keepdim=True)
     factors = torch.where(lengths > most, most / (lengths + 1e-7), 1.0)
     return weight + (weight * factors - weight).detach()

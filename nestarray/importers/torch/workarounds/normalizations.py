@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.transformations import in_transformation
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Factory, Workaround
@@ -28,8 +30,6 @@ def _chosen(formula: Callable[..., Any]) -> Factory:
 
 
 def _normalized(x: Any, dims: tuple[int, ...], eps: float) -> Any:
-    import torch
-
     centred = x - x.mean(dims, keepdim=True)
     return centred * torch.rsqrt(centred.square().mean(dims, keepdim=True) + eps)
 
@@ -69,8 +69,6 @@ def _batch_norm(
     eps: float,
     *_: Any,
 ) -> Any:
-    import torch
-
     of_channels = (1, -1, *[1] * (x.ndim - 2))
     if training:
         dims = (0, *range(2, x.ndim))

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
@@ -37,8 +39,6 @@ def _averages(trace: Any) -> bool:
 
 def _averaged(module: Any, input: Any) -> Any:
     """A call in training that updates cumulative averages."""
-    import torch
-
     module._check_input_dim(input)
     module.num_batches_tracked.add_(1)
     mean, var = torch.zeros_like(module.running_mean), torch.zeros_like(module.running_var)
@@ -53,8 +53,6 @@ def _averaged(module: Any, input: Any) -> Any:
 
 def _moved(x: Any, mean: Any, var: Any, momentum: float) -> None:
     """Move running statistics towards those of `x`."""
-    import torch
-
     dims = tuple(range(2, x.ndim))
     with torch.no_grad():
         mean.lerp_(x.mean(dims).mean(0).to(mean.dtype), momentum)
@@ -83,8 +81,6 @@ def _of_aten(trace: Any, native: Any) -> Callable[..., Any]:
 
 def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
     """``torch.nn.functional.instance_norm``, which has other places for the same arguments."""
-    import torch
-
     of_aten = _of_aten(trace, torch.instance_norm)
 
     def normalized(

@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_leaves
+
 from nestarray.importers.torch.sources import mentions
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Factory, Needed, Workaround, resolve
@@ -68,7 +71,6 @@ def _drawing(native_of: Callable[[], Any] | None = None) -> Factory:
     """
 
     def factory(trace: Any, native: Any) -> Callable[..., Any]:
-        import torch
         from torch.utils._python_dispatch import _disable_current_modes
 
         seed = torch.initial_seed()
@@ -108,9 +110,6 @@ def _sets_seeds(trace: Any) -> bool:
 
 def _are_numbers(arguments: Any) -> bool:
     """Whether all sizes are constants."""
-    import torch
-    from torch.utils._pytree import tree_leaves
-
     return not any(isinstance(x, (torch.SymInt, torch.Tensor)) for x in tree_leaves(arguments))
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
 from nestarray.importers.torch.checks import check_here
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
@@ -19,7 +22,6 @@ def _bool_of_tensor(trace: Any, native: Callable[..., Any]) -> Callable[..., Any
 
 def _bool_of_number(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     """The bool of a comparison of ``x.item()``; those of sizes are conditions of the graph."""
-    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     def __bool__(self: Any) -> bool:
         return _passed(trace, native, self) if free_unbacked_symbols(self) else native(self)
@@ -37,8 +39,6 @@ def _passed(trace: Any, native: Callable[..., Any], value: Any) -> bool:
 
 
 def _assert(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
-    import torch
-
     def call(condition: Any, message: str) -> None:
         if isinstance(condition, torch.Tensor):
             trace.checks["torch._assert"] = None
