@@ -177,21 +177,10 @@ def _is_asked_by_jax() -> bool:
     return frame.f_code.co_filename.startswith((os.path.dirname(jax.__file__), _PACKAGE))
 
 
-def _raises_on_comparisons() -> None:
-    (n,) = jax.export.symbolic_shape("n")
-    assert isinstance(n >= 2, bool)
-
-
-def _has_unequal_forms() -> None:
-    (n,) = jax.export.symbolic_shape("n")
-    assert (n - 4) // 4 + 1 == n // 4
-
-
 _MODULE = "jax._src.export.shape_poly"
 DECISIONS = Workaround(
     "open sizes of JAX",
     "a comparison of symbolic dimensions raises an error, or is False, where it depends on sizes",
-    (_raises_on_comparisons, _has_unequal_forms),
     issue="jax#14290",
     attributes={
         f"{_MODULE}._bounds_decision": _bounds,

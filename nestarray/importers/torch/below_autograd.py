@@ -27,7 +27,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.size_names import chooses_strides, guard_origin
-from nestarray.importers.torch.workarounds import embedding_bags
+from nestarray.importers.torch.workarounds import embeddings
 
 #: Messages of ``torch.export`` about values that it did not record.
 _UNSEEN = re.compile(
@@ -144,9 +144,9 @@ def _recorded_decompositions() -> dict[Any, Any]:
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
-        aten._embedding_bag.default: embedding_bags.bags,
-        aten._embedding_bag_backward.default: embedding_bags.bags_backward,
-        aten._embedding_bag_per_sample_weights_backward.default: embedding_bags.weights_backward,
+        aten._embedding_bag.default: embeddings.bags,
+        aten._embedding_bag_backward.default: embeddings.bags_backward,
+        aten._embedding_bag_per_sample_weights_backward.default: embeddings.weights_backward,
         # a special zero tensor, whose operations compute on the device "meta"
         aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,

@@ -18,8 +18,8 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.importers.torch import autograd
 from nestarray.importers.torch.original import call_copy
-from nestarray.importers.torch.workarounds import ctc_loss, sequences
-from nestarray.importers.torch.workarounds.embedding_bags import bags
+from nestarray.importers.torch.workarounds import losses, sequences
+from nestarray.importers.torch.workarounds.embeddings import bags
 from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
 
 
@@ -206,7 +206,7 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     (https://github.com/pytorch/pytorch/issues/190063).
     """
     aten = torch.ops.aten
-    native = sequences.native(target) or ctc_loss.native(target)
+    native = sequences.native(target) or losses.native(target)
     if native is not None:
         return native
     if target is torch.ops.higher_order.while_loop:

@@ -27,7 +27,6 @@ from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
 from nestarray.importers.torch.sources import mentions
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.
@@ -225,7 +224,6 @@ def _not_linear(what: str) -> ConversionError:
 AUTOGRAD_FUNCTIONS = Workaround(
     "torch.autograd.Function",
     "torch.export traces forward and drops backward",
-    (reproducers.autograd_function_backward,),
     issue="pytorch#106388",
     attributes={"torch.autograd.Function.apply": _apply_with_gradient},
     is_needed=_has_functions,

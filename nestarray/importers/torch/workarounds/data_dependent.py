@@ -17,7 +17,6 @@ import torch
 from torch.utils._pytree import tree_map
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 
@@ -143,14 +142,6 @@ def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callab
 DATA_DEPENDENT = Workaround(
     "functions that read values",
     "one_hot, cov, lstsq, equal and others read values, which an export does not have",
-    (
-        reproducers.covariance,
-        reproducers.one_hot_without_classes,
-        reproducers.least_squares,
-        reproducers.equality_as_number,
-        reproducers.closeness_as_number,
-        reproducers.resize_as_of_open_size,
-    ),
     issue="pytorch#145970, pytorch#114353",
     functions={
         **dict.fromkeys(("torch.cov", "torch.Tensor.cov"), always(_cov)),
@@ -166,10 +157,6 @@ DATA_DEPENDENT = Workaround(
 PYTHON_FUNCTIONS = Workaround(
     "Python functions that read values",
     "torch.func.linearize and the causal masks of nn.Transformer read values",
-    (
-        reproducers.mask_of_transformer_encoder,
-        reproducers.linearization,
-    ),
     attributes={
         "torch.func.linearize": always(_linearize),
         "torch.nn.modules.transformer._detect_is_causal_mask": always(_is_declared_causal),

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 
@@ -71,10 +70,6 @@ def _is_seen(min_val: Any, max_val: Any) -> bool:
 FAKE_QUANTIZATION = Workaround(
     "fake quantization",
     "FakeQuantize and its observers branch on switches and ranges, which are buffers",
-    (
-        reproducers.fake_quantize_switches,
-        reproducers.moving_average_observer,
-    ),
     issue="pytorch#167063",
     attributes={
         "torch.ao.quantization.fake_quantize.FakeQuantize.forward": always(_quantized),

@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -102,14 +101,12 @@ def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
 CUMULATIVE_AVERAGES = Workaround(
     "cumulative averages",
     "BatchNorm with momentum=None reads its number of batches as a Python number",
-    (reproducers.batch_norm_without_momentum,),
     attributes={"torch.nn.modules.batchnorm._BatchNorm.forward": _averaging},
     is_needed=_averages,
 )
 INSTANCE_NORM = Workaround(
     "instance norm",
     "the schema of instance_norm does not declare the write into running statistics",
-    (reproducers.instance_norm_statistics,),
     issue="pytorch#88375",
     functions={
         "torch.instance_norm": _of_aten,

@@ -17,7 +17,6 @@ import torch
 from torch.nn.utils import rnn
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Factory, Workaround, always
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
@@ -256,10 +255,6 @@ def _of_padded(trace: Any, check: Callable[..., Any]) -> Callable[..., Any]:
 SEQUENCES = Workaround(
     "sequences",
     "recurrent networks are exported step by step, and packed sequences not at all",
-    (
-        reproducers.recurrent_network_of_open_length,
-        reproducers.packed_sequence,
-    ),
     issue="pytorch#115092, pytorch#112044",
     attributes={
         "torch.nn.RNNBase.get_expected_hidden_size": _of_padded,

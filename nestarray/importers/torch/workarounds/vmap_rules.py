@@ -17,7 +17,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import embedding_bags, reproducers
+from nestarray.importers.torch.workarounds import embeddings
 from nestarray.importers.workarounds import Workaround
 
 #: Operations whose first axis can include the mapped axis, by number of spatial axes.
@@ -113,11 +113,11 @@ def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
         "_scaled_dot_product_flash_attention_for_cpu": _attention,
         "_pdist_forward": _pair_distances,
         "_pdist_backward": _pair_distances_backward,
-        "embedding_bag.padding_idx": embedding_bags.bags,
-        "_embedding_bag": embedding_bags.bags,
-        "_embedding_bag_forward_only": embedding_bags.bags,
-        "_embedding_bag_backward": embedding_bags.bags_backward,
-        "_embedding_bag_per_sample_weights_backward": embedding_bags.weights_backward,
+        "embedding_bag.padding_idx": embeddings.bags,
+        "_embedding_bag": embeddings.bags,
+        "_embedding_bag_forward_only": embeddings.bags,
+        "_embedding_bag_backward": embeddings.bags_backward,
+        "_embedding_bag_per_sample_weights_backward": embeddings.weights_backward,
         "_weight_norm_interface_backward": _weight_norm_backward,
         "masked_scatter": _masked_scatter,
         "masked_scatter_backward": _masked_scatter_backward,
@@ -504,7 +504,6 @@ def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any
 VMAP_RULES = Workaround(
     "rules for vmap",
     "rules for vmap are C++ code with the batch size as a constant, or absent",
-    (reproducers.mapped_pooling_of_open_size,),
     issue="pytorch#132381",
     context_names=(
         "torch.library._scoped_library",

@@ -354,3 +354,63 @@ def attention_that_a_size_makes_causal() -> None:
         return torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=causal)
 
     _exported(forward, torch.ones(2, 1, 4), shapes=({1: torch.export.Dim.DYNAMIC},))
+
+
+#: Name of a workaround → the programs that show its behaviour.
+REPRODUCERS = {
+    "attention that a comparison of sizes makes causal": (attention_that_a_size_makes_causal,),
+    "torch.autograd.Function": (autograd_function_backward,),
+    "concatenation in torch.func.jvp": (tangent_of_cat_of_open_size,),
+    "CTC loss": (
+        ctc_loss_export,
+        ctc_loss_recorded,
+    ),
+    "functions that read values": (
+        covariance,
+        one_hot_without_classes,
+        least_squares,
+        equality_as_number,
+        closeness_as_number,
+        resize_as_of_open_size,
+    ),
+    "Python functions that read values": (
+        mask_of_transformer_encoder,
+        linearization,
+    ),
+    "checks of distributions": (distribution_checks,),
+    "gamma samples": (gamma_gradient,),
+    "names that are keywords": (submodule_named_like_a_keyword,),
+    "annotations of other threads": (annotations_of_another_thread,),
+    "lines of conditions": (line_of_a_constant,),
+    "fake quantization": (
+        fake_quantize_switches,
+        moving_average_observer,
+    ),
+    "flex_attention": (flex_attention_with_gradients,),
+    "inference mode": (inference_mode_in_forward,),
+    "padded labels": (padded_labels_of_margin_loss,),
+    "embedding with max_norm": (
+        embedding_with_max_norm,
+        embedding_bag_with_max_norm,
+    ),
+    "normalizations in transformations": (
+        second_tangent_of_layer_norm,
+        second_tangent_of_batch_norm,
+        mapped_slope_of_layer_norm_of_open_size,
+        tangent_of_batch_norm_of_open_size,
+        mapped_group_norm_of_open_size,
+    ),
+    "cumulative averages": (batch_norm_without_momentum,),
+    "instance norm": (instance_norm_statistics,),
+    "seeds in forward": (
+        seed_in_forward,
+        generator_in_forward,
+    ),
+    "sequences": (
+        recurrent_network_of_open_length,
+        packed_sequence,
+    ),
+    "checks of values": (assertion,),
+    "checks of numbers": (assertion_of_number,),
+    "rules for vmap": (mapped_pooling_of_open_size,),
+}

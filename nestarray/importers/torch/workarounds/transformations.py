@@ -1,20 +1,24 @@
-"""Normalizations in ``torch.func`` and forward mode, decomposed in recordings.
+"""Normalizations and concatenation in ``torch.func`` and forward mode.
 
-torch implements their tangents and ``vmap`` rules in C++ with sizes as constants. (Moreover
-torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.)
+torch implements the tangents and ``vmap`` rules of normalizations in C++ with sizes as constants.
+(Moreover torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.) Of
+concatenated arrays without tangents torch creates zeros whose sizes become constants; here these
+arrays receive zero tangents before the concatenation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
+from torch.autograd.forward_ad import make_dual, unpack_dual
 
-from nestarray.importers.torch.transformations import in_transformation
-from nestarray.importers.torch.workarounds import reproducers
+from nestarray.importers.torch.transformations import in_functorch, in_transformation
 from nestarray.importers.workarounds import Factory, Workaround
+
+# -- normalizations ----------------------------------------------------------------------------
 
 
 def _chosen(formula: Callable[..., Any]) -> Factory:
@@ -99,13 +103,6 @@ def _batch_norm_of_layers(
 NORMALIZATIONS = Workaround(
     "normalizations in transformations",
     "tangents and vmap rules of normalizations are C++ code with sizes as constants",
-    (
-        reproducers.second_tangent_of_layer_norm,
-        reproducers.second_tangent_of_batch_norm,
-        reproducers.mapped_slope_of_layer_norm_of_open_size,
-        reproducers.tangent_of_batch_norm_of_open_size,
-        reproducers.mapped_group_norm_of_open_size,
-    ),
     issue="pytorch#196700, pytorch#196699, pytorch#132381",
     functions={
         "torch.layer_norm": _chosen(_layer_norm),
@@ -115,4 +112,40 @@ NORMALIZATIONS = Workaround(
         "torch.batch_norm": _chosen(_batch_norm),
         "torch.nn.functional.batch_norm": _chosen(_batch_norm_of_layers),
     },
+)
+
+
+# -- concatenation -----------------------------------------------------------------------------
+
+_NAMES = (
+    *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
+    *("column_stack", "row_stack"),
+)
+
+
+def _completing(trace: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which gives all arrays tangents if one has a tangent."""
+
+    def call(tensors: Sequence[Any], *args: Any, **settings: Any) -> Any:
+        return function(_completed(tensors), *args, **settings)
+
+    return call
+
+
+def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
+    if not in_functorch():
+        return tensors
+    bare = [unpack_dual(x).tangent is None for x in tensors]
+    if all(bare) or not any(bare):
+        return tensors
+    return [
+        make_dual(x, torch.zeros_like(x)) if is_bare and x.is_floating_point() else x
+        for x, is_bare in zip(tensors, bare, strict=True)
+    ]
+
+
+CONCATENATION = Workaround(
+    "concatenation in torch.func.jvp",
+    "arrays without tangents get zeros whose sizes are constants",
+    functions={f"torch.{name}": _completing for name in _NAMES},
 )
