@@ -21,7 +21,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
 from nestarray.errors import MissingOpError, UnsupportedError
-from nestarray.transforms import custom_vjp
+from nestarray.transforms import custom_vjp, vjp
 from nestarray.transforms.abstract import Abstract
 from nestarray.transforms.arguments import native_transforms
 
@@ -36,7 +36,14 @@ class HostOperation(ABC):
     Args:
         function: takes and returns arrays of the framework.
         name: of the operation.
+
+    Attributes:
+        framework: for messages.
+        remedy: for an operation without a derivative.
     """
+
+    framework: str
+    remedy: str
 
     def __init__(self, function: Callable[..., Arrays], name: str) -> None:
         self.function, self.name = function, name
@@ -60,13 +67,29 @@ class HostOperation(ABC):
         """
         return type(self)(lambda *x: self.gradients(x[:count], x[count:]), self.name)
 
-    @abstractmethod
     def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradient of each inexact argument.
+        """The gradient of each inexact argument, by the framework.
 
         Raises:
             UnsupportedError: the operation has no derivative.
         """
+        moving = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
+
+        def function(*values: Any) -> list[Any]:
+            known = dict(zip(moving, values, strict=True))
+            results = self.function(*[known.get(i, x) for i, x in enumerate(arguments)])
+            return [y for y in results if dtypes.dtype_of(y).is_inexact]
+
+        if not (moving and cotangents):
+            return tuple([ops.zeros_like(arguments[i]) for i in moving])
+        try:
+            _, pull = vjp(function, *[arguments[i] for i in moving])
+            return tuple(pull(list(cotangents)))
+        except (LookupError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise UnsupportedError(
+                f"island: {self.name} has no derivative in {self.framework} "
+                f"({str(error).splitlines()[0]}); {self.remedy}"
+            ) from error
 
 
 class Host(NamedTuple):

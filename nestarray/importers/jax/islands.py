@@ -85,6 +85,8 @@ def name_of(eqn: Any) -> str:
 class JaxOperation(islands.HostOperation):
     """A function of a flat list of arrays."""
 
+    framework, remedy = "JAX", "give it one with jax.custom_jvp or jax.custom_vjp"
+
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on shapes."""
         if any(None in shape for shape, _ in arrays):
@@ -95,26 +97,6 @@ class JaxOperation(islands.HostOperation):
         avals = [jax.ShapeDtypeStruct(shape, native(dtype)) for shape, dtype in arrays]
         results = jax.eval_shape(self.function, *avals)
         return [(tuple(y.shape), dtypes.dtype_of(y)) for y in results]
-
-    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradients, by jax.vjp."""
-        places = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
-
-        def function(*moving: Any) -> list[Any]:
-            filled = list(arguments)
-            for i, x in zip(places, moving, strict=True):
-                filled[i] = x
-            return [y for y in self.function(*filled) if dtypes.dtype_of(y).is_inexact]
-
-        try:
-            _, pull = jax.vjp(function, *[arguments[i] for i in places])
-        except (ValueError, NotImplementedError) as error:
-            raise UnsupportedError(
-                f"island: {self.name} has no derivative in JAX ({str(error).splitlines()[0]}); "
-                "give it one with jax.custom_jvp or jax.custom_vjp"
-            ) from error
-        # JAX's convention is Jᵀ, ours Jᴴ
-        return tuple([g.conj() for g in pull([ct.conj() for ct in cotangents])])
 
 
 HOST = islands.Host(_TRACED.find, JaxOperation)

@@ -51,6 +51,9 @@ def _is_numeric(tensor: Any) -> bool:
 class TensorFlowOperation(islands.HostOperation):
     """A function of a flat list of tensors."""
 
+    framework = "TensorFlow"
+    remedy = "use tf.py_function for tf.numpy_function, or tf.custom_gradient"
+
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by TensorFlow's shape inference.
 
@@ -77,24 +80,6 @@ class TensorFlowOperation(islands.HostOperation):
     def pullback(self, count: int) -> TensorFlowOperation:
         """The pullback, whose results have the shapes of the inexact arguments."""
         return _Pullback(lambda *x: self.gradients(x[:count], x[count:]), self.name, count)
-
-    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradients, by a tape."""
-        moving = [x for x in arguments if dtypes.dtype_of(x).is_inexact]
-        with tf.GradientTape() as tape:
-            tape.watch(moving)
-            results = [y for y in self.function(*arguments) if dtypes.dtype_of(y).is_inexact]
-        try:
-            gradients = tape.gradient(results, moving, list(cotangents))
-        except LookupError as error:
-            raise UnsupportedError(
-                f"island: {self.name} has no derivative in TensorFlow; use tf.py_function for "
-                "tf.numpy_function, or tf.custom_gradient"
-            ) from error
-        zeros = [tf.zeros_like(x) for x in moving]
-        return tuple(
-            [z if g is None else tf.convert_to_tensor(g) for g, z in zip(gradients, zeros)]
-        )
 
 
 class _Pullback(TensorFlowOperation):

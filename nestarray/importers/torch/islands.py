@@ -18,6 +18,8 @@ Tensors = tuple[Any, ...]
 class TorchOperation(islands.HostOperation):
     """A function of a flat list of tensors."""
 
+    framework, remedy = "torch", "give it one with torch.library.register_autograd"
+
     def value(self, *arrays: Any) -> Tensors:
         """The results, without a record for autograd."""
         with torch.no_grad():
@@ -44,40 +46,6 @@ class TorchOperation(islands.HostOperation):
         return [
             (tuple(y.shape) if is_known else (None,) * y.ndim, dtypes.dtype_of(y)) for y in results
         ]
-
-    def gradients(self, arguments: Tensors, cotangents: Tensors) -> Tensors:
-        """The gradients, by torch.autograd."""
-        is_differentiated = torch.is_grad_enabled()
-        with torch.enable_grad():
-            xs = [
-                x.detach().requires_grad_() if _is_inexact(x) and not x.requires_grad else x
-                for x in arguments
-            ]
-            ys = [y for y in self.function(*xs) if _is_inexact(y)]
-            moving = [(y, ct) for y, ct in zip(ys, cotangents, strict=True) if y.requires_grad]
-            moved = [x for x in xs if _is_inexact(x)]
-            gradients: Sequence[Any] = [None] * len(moved)
-            if moving and moved:
-                try:
-                    gradients = torch.autograd.grad(
-                        [y for y, _ in moving],
-                        moved,
-                        [ct for _, ct in moving],
-                        create_graph=is_differentiated,
-                        allow_unused=True,
-                    )
-                except RuntimeError as error:
-                    raise UnsupportedError(
-                        f"island: {self.name} has no derivative in torch ({error}); give it one "
-                        "with torch.library.register_autograd"
-                    ) from error
-        return tuple(
-            [torch.zeros_like(x) if g is None else g for x, g in zip(moved, gradients, strict=True)]
-        )
-
-
-def _is_inexact(x: Any) -> bool:
-    return x.is_floating_point() or x.is_complex()
 
 
 def _find(name: str) -> Any:
