@@ -31,7 +31,7 @@ from nestarray.importers.torch.functional import functional
 from nestarray.importers.torch.gradient_modes import detach_regions
 from nestarray.importers.torch.overwritten_parameters import keep_gradients, return_new_values
 from nestarray.importers.torch.tied_tensors import separate_tied
-from nestarray.importers.torch.trace import Derivative, Trace
+from nestarray.importers.torch.trace import Derivative, ExampleDecides, Trace
 from nestarray.importers.torch.workarounds.autograd_functions import check_linear
 from nestarray.importers.workarounds import Needed
 
@@ -110,10 +110,15 @@ def export(
                 return program, [*trace.checks]
         except Needed as needed:
             trace.apply(needed.workaround)
+        except ExampleDecides:
+            trace.is_decided_by_example = True
         except ConversionError:
             raise
         except Exception as error:  # the exporter and the module may raise any
             if trace.apply_all():
+                continue
+            if not trace.choices.are_of_example:
+                trace.is_decided_by_example = True
                 continue
             reasons = [dynamic.explained(error), *trace.absences()]
             raise ConversionError(

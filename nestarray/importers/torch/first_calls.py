@@ -38,7 +38,7 @@ class Traced(NamedTuple):
         module: the traced module: `source`, or a copy of it with state that the first call makes.
         program: the exported program.
         checks: the checks of values that it drops.
-        dynamic: the open sizes, with the sizes of the trace.
+        dynamic: the open sizes.
         dropped: tensor outside of the graph's state → the sentence for the report.
     """
 
@@ -72,7 +72,6 @@ def with_state(
     program, checks = export(module, dynamic)
     replaced, names = _assigned(program)
     first = Traced(module, module, program, checks, dynamic, {})
-    dynamic = dynamic.example  # state has the shape of the first call
     if not replaced and not names:
         return first
     try:

@@ -52,19 +52,11 @@ def read(request: Request) -> Imported:
         quiet(),
     ):
         export = partial(_export, len(args))
-        fixed: set[str] = set()  # sizes of 0 and 1 that the program needs as they are
-        while True:
-            traced = with_state(module, args, kwargs, export, asked.resized(fixed))
-            translation = Translation(traced, args, kwargs, request)
-            imported = translation.imported(list(_dtypes(translation.program)))
-            if imported.graph is None:
-                return imported
-            refused = translation.names.refused(imported.graph.sizes)
-            if traced.dynamic is asked or refused <= fixed:
-                break
-            fixed |= refused
-    if refused:
-        raise translation.names.refusal(imported.graph.sizes)
+        traced = with_state(module, args, kwargs, export, asked)
+        translation = Translation(traced, args, kwargs, request)
+        imported = translation.imported(list(_dtypes(translation.program)))
+    if imported.graph is not None:
+        translation.names.check(imported.graph.sizes)
     return imported
 
 

@@ -7,7 +7,8 @@ the sizes with the same answer. Comparisons with 1 have two reasons:
   gets the answer of the larger sizes and restricts nothing.
 - The program chooses in Python, ``is_causal = length > 1 and mask is None``. The module is
   exported again with the answers of size 1. If the two programs are equal for that size, the
-  choice restricts nothing; else it is a condition of the graph, with its line.
+  choice restricts nothing; else it is a condition of the graph, with its line, and an example with a
+  size of 1 is exported with its own answers.
 """
 
 from __future__ import annotations
@@ -44,11 +45,16 @@ _LARGEST_COUNT = 3
 class SizeChoices:
     """The comparisons of one attempt of a trace.
 
+    Args:
+        of_example: give the example's answers to Python code, not those of larger sizes.
+
     Attributes:
         lines: relation that the larger sizes fulfil → the line of Python that asks for it.
+        are_of_example: whether the example has the answers of the larger sizes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_example: bool = False) -> None:
+        self._of_example, self.are_of_example = of_example, True
         self.lines: dict[Any, str] = {}
         self._ones: tuple[Any, ...] | None = None
         self._roots: dict[Any, Any] = {}  # size → the size that it is equal to
@@ -117,10 +123,11 @@ class SizeChoices:
         place = _place(sys._getframe(2))
         if not place:
             return None if place is None else larger
-        if not python or bool(node.hint) != larger:
+        if not python or (self._of_example and bool(node.hint) != larger):
             return None
         if self._ones is not None:
             return _at(relation.xreplace(self._roots), self._ones)
+        self.are_of_example &= bool(node.hint) == larger
         self.lines.setdefault(relation if larger else ~relation, line_of_forward())
         return larger
 

@@ -29,6 +29,10 @@ class Derivative(Exception):
     """Forward computes a derivative, which is traced below autograd."""
 
 
+class ExampleDecides(Exception):
+    """A choice by an open size that the example answers otherwise than larger sizes."""
+
+
 class Trace:
     """A trace of a module.
 
@@ -42,6 +46,7 @@ class Trace:
         checks: the checks of values that the attempt drops, as keys.
         autocast: the autocast around the trace, which forward enters.
         choices: the comparisons of sizes with 1 that the attempt answers.
+        is_decided_by_example: whether the next attempt answers them as the example does.
         applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
@@ -53,6 +58,7 @@ class Trace:
         self.memory: dict[str, Any] = {}
         self.checks: dict[str, None] = {}
         self.choices = SizeChoices()
+        self.is_decided_by_example = False
         self.start(below_autograd=False)
         self._known = [each for each in WORKAROUNDS if each.applies_to(torch.__version__)]
         self.applied = [each for each in self._known if each.names and each.is_needed(self)]
@@ -85,7 +91,7 @@ class Trace:
         """Replace the attributes of torch that the workarounds name."""
         self.memory.clear()
         self.checks.clear()
-        self.choices = SizeChoices()
+        self.choices = SizeChoices(of_example=self.is_decided_by_example)
         self.start(below_autograd=False)
         with contextlib.ExitStack() as stack:
             stack.callback(self.choices.stop)
@@ -107,13 +113,19 @@ class Trace:
             self.choices.watch(tensors, python=not self.is_below_autograd)
 
     def settle(self, program: Any, export: Callable[[], Any]) -> None:
-        """Drop the choices by a size that change nothing; see `SizeChoices.settle`."""
+        """Drop the choices by a size that change nothing; see `SizeChoices.settle`.
+
+        Raises:
+            ExampleDecides: another choice has an answer for the example that this attempt did not give.
+        """
         if self.choices.lines:
             memory = dict(self.memory)
             with contextlib.nullcontext() if self.applies(ATTENTION) else ATTENTION.applied(self):
                 self.choices.settle(program, export)
             self.memory.clear()
             self.memory.update(memory)
+            if self.choices.lines and not self.choices.are_of_example:
+                raise ExampleDecides
 
     def calls(self) -> Any:
         """A mode that sees the calls of torch's functions, and replaces some.
