@@ -105,12 +105,7 @@ class Host(NamedTuple):
 
 
 class TracedOperations:
-    """The operations that this process traced and that have no other name.
-
-    Args:
-        framework: for messages.
-        kind: of the operations, for messages.
-    """
+    """The operations that this process traced and that have no other name."""
 
     def __init__(self, framework: str, kind: str) -> None:
         self._framework, self._kind = framework, kind
@@ -118,13 +113,7 @@ class TracedOperations:
         self._operations: dict[str, Any] = {}
 
     def name_of(self, identity: Any, base: str, operation: Any) -> str:
-        """The name of an operation: its base and a number.
-
-        Args:
-            identity: of the operation; equal ones have one name.
-            base: the start of the name.
-            operation: what `find` returns.
-        """
+        """The name of an operation: its base and a number."""
         if identity not in self._names:
             self._names[identity] = name = f"{base}_{len(self._names)}"
             self._operations[name] = operation

@@ -177,13 +177,7 @@ class PythonSource:
 
 
 def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
-    """The Graph of a function, or of a `nestarray.nn.Module`.
-
-    Args:
-        source: the code, and the example that it is recorded with.
-        guards: see `trace_graph`.
-        sizes: the sizes to leave open.
-    """
+    """The Graph of a function, or of a `nestarray.nn.Module`."""
     recorder, inputs = _recorder_of(source, guards, sizes)
     builder = recorder.builder
     nodes = [x._node if isinstance(x, Traced) else x for x in inputs]

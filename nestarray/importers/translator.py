@@ -44,10 +44,6 @@ class Value:
 class Translator(ABC):
     """Turns one source program into one Graph.
 
-    Args:
-        name: of the source.
-        request: the call of `trace_graph`.
-
     Attributes:
         framework: of the source.
         builder: of the graph.
@@ -106,11 +102,7 @@ class Translator(ABC):
     # -- coverage --------------------------------------------------------------------------
 
     def imported(self, dtypes: list[tuple[Any, str]]) -> Imported:
-        """The result of the importer; without a graph if an operation is missing.
-
-        Args:
-            dtypes: of `Imported`.
-        """
+        """The result of the importer; without a graph if an operation is missing."""
         operations = self.operations()
         is_complete = all(operation.status != "missing" for operation in operations)
         graph = self.graph() if is_complete else None

@@ -78,14 +78,7 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
 
 
 def called(eqn: Any, call: Any, rules: list[Any], operands: Sequence[Any]) -> list[Any]:
-    """The results of the function, with the derivatives of its rules.
-
-    Args:
-        eqn: the equation.
-        call: the jaxpr of the function.
-        rules: the jaxprs of `rules_of`.
-        operands: the arguments.
-    """
+    """The results of the function, with the derivatives of its rules."""
     run, *functions = map(jaxpr_as_fun, (call, *rules))
     if not rules:
         return run(*operands)

@@ -49,12 +49,7 @@ def native_scope(scope: Scope, constraints: Iterable[str] = ()) -> Any:
 
 
 def shape_of(sizes: Iterable[IntOrSize], native: Any) -> tuple[Any, ...]:
-    """The dimensions of a shape.
-
-    Args:
-        sizes: of its axes.
-        native: the result of `native_scope`.
-    """
+    """The dimensions of a shape."""
     text = ", ".join(map(text_of, sizes))
     return tuple(jax.export.symbolic_shape(f"({text},)", scope=native)) if text else ()
 

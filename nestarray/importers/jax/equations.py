@@ -129,13 +129,7 @@ def takes_functions(eqn: Any) -> bool:
 
 
 def bind(eqn: Any, operands: Sequence[Any], params: Mapping[str, Any] | None = None) -> Any:
-    """The value of an equation, or the list of its values.
-
-    Args:
-        eqn: the equation.
-        operands: the values that it reads.
-        params: the parameters of the equation, where they are others.
-    """
+    """The value of an equation, or the list of its values."""
     bound = eqn.primitive.get_bind_params(eqn.params if params is None else params)
     # JAX 0.8 has functions beside the parameters
     functions, named = bound if isinstance(bound, tuple) else ((), bound)

@@ -57,12 +57,7 @@ def is_only_on_host(eqn: Any) -> bool:
 
 
 def may_be_island(eqn: Any, *, islands: bool) -> bool:
-    """Whether an equation becomes an island.
-
-    Args:
-        eqn: an equation without a function.
-        islands: whether the caller asks for islands.
-    """
+    """Whether an equation becomes an island."""
     if eqn.primitive.name in _REFUSED or eqn.effects:
         return False
     return islands or eqn.primitive.name == "pure_callback"

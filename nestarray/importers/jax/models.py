@@ -384,14 +384,7 @@ def _nnx(request: Request) -> Program:
 def _with_modes(
     function: Callable[..., Any], request: Request, kwargs: Mapping[str, Any], module: Any = None
 ) -> dict[str, Any]:
-    """The keyword arguments, with those that `train` determines.
-
-    Args:
-        function: the function that is called.
-        request: with the positional arguments.
-        kwargs: the keyword arguments of the call.
-        module: whose attributes may have determined the mode before.
-    """
+    """The keyword arguments, with those that `train` determines."""
     signature = inspect.signature(function)
     bound = signature.bind_partial(*request.args).arguments
     names = {*signature.parameters, *objax.passed_on(request.source, signature)}

@@ -84,11 +84,6 @@ def uses_jax(function: Any, example: Any) -> bool:
     Its arguments are methods of JAX's arrays, functions of JAX, and nodes of classes that are
     registered with JAX. A function of JAX arrays that itself names NumPy's arrays or functions, and
     nothing of nestarray, is of JAX too: JAX's operators take NumPy arrays, ops of `na` do not.
-
-    Args:
-        function: any callable.
-        example: its arguments; with Containers among them, methods that Containers have too
-            are theirs.
     """
     import jax
 

@@ -32,11 +32,6 @@ def named_axes(
 ) -> list[dict[int, str]]:
     """{axis: name} for each leaf of an example.
 
-    Args:
-        sizes: the specification.
-        names: the names of `args`.
-        args, kwargs: the example.
-
     Raises:
         ArgumentError, ShapeError: the specification does not fit the example.
     """

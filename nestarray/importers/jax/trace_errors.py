@@ -72,12 +72,7 @@ def _errors_of_flax() -> tuple[type[Exception], ...]:
 
 @contextlib.contextmanager
 def explained(name: str, *, has_open_sizes: bool = False) -> Iterator[None]:
-    """Turn JAX's errors about traced values into `ConversionError`.
-
-    Args:
-        name: of the source.
-        has_open_sizes: whether to turn errors about symbolic dimensions too.
-    """
+    """Turn JAX's errors about traced values into `ConversionError`."""
 
     try:
         yield
@@ -106,12 +101,7 @@ def explained(name: str, *, has_open_sizes: bool = False) -> Iterator[None]:
 
 
 def refuse_leaked(name: str, constant: Any) -> None:
-    """Raise ConversionError if a constant of a program is a traced array.
-
-    Args:
-        name: of the source.
-        constant: any value.
-    """
+    """Raise ConversionError if a constant of a program is a traced array."""
     if isinstance(constant, Tracer):
         cause = dict(_REMEDIES)["UnexpectedTracerError"]
         described = f"{constant.dtype}[{', '.join(map(str, constant.shape))}]"

@@ -71,13 +71,7 @@ def reads(primitive: str) -> bool:
 
 
 class Translation(Translator):
-    """Turns one jaxpr into one Graph.
-
-    Args:
-        program: the source.
-        request: the call of `trace_graph`.
-        traced: the jaxpr of the source.
-    """
+    """Turns one jaxpr into one Graph."""
 
     framework = "jax"
 
@@ -221,12 +215,7 @@ class Translation(Translator):
     # -- equations ---------------------------------------------------------------------------
 
     def _results(self, called: Any, env: dict[Any, Value]) -> list[Value]:
-        """Translate the equations of a jaxpr, and return its results.
-
-        Args:
-            called: the jaxpr, with its constants or without.
-            env: the values of its arguments.
-        """
+        """Translate the equations of a jaxpr, and return its results."""
         jaxpr = open_jaxpr(called)
         for var, array in zip(jaxpr.constvars, getattr(called, "consts", ())):
             env[var] = self.constant(array)
@@ -281,14 +270,7 @@ class Translation(Translator):
     def _with_equation(
         self, eqn: Any, inputs: Sequence[Value], node: Node | None, items: Sequence[Node]
     ) -> list[Value]:
-        """The values of an equation, which a proof runs.
-
-        Args:
-            eqn: the equation.
-            inputs: its operands.
-            node: of all its results.
-            items: of each result.
-        """
+        """The values of an equation, which a proof runs."""
         if self.depth:
             return list(map(Value, items))
         operands = [x.of if x.known is None else x.known for x in inputs]

@@ -43,10 +43,6 @@ CREATION = (
 def applied(recording: Recording, source: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Apply the workarounds for one run.
 
-    Args:
-        recording: the run.
-        source: the function that runs.
-
     Returns:
         the function to run in place of `source`.
     """

@@ -27,14 +27,7 @@ _TAKE_NUMBERS = frozenset(
 def arguments_of(
     to: Translation, op: Any, rule: rules.Rule, inputs: Sequence[Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by the names of the operation's.
-
-    Args:
-        to: the translation.
-        op: the operation.
-        rule: of its function.
-        inputs: its operands.
-    """
+    """The arguments of a call by the names of the operation's."""
     parameters = rules.signature_of(rule.function).parameters
     number = op.type in _TAKE_NUMBERS and any(_node_of(x) is not None for x in inputs)
     named: dict[str, Any] = {}

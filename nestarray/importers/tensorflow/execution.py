@@ -95,12 +95,7 @@ def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
 
 
 def retraced(concrete: Any, specs: Sequence[Any]) -> Any:
-    """A concrete function without calls and without operations of TensorFlow 1.
-
-    Args:
-        concrete: has them.
-        specs: of its arguments.
-    """
+    """A concrete function without calls and without operations of TensorFlow 1."""
     variables = {id(x.handle): x for x in concrete.graph.variables}
     captured = [
         _Captured(variables[id(x)]) if id(x) in variables else x for x, _ in concrete.graph.captures

@@ -27,12 +27,7 @@ _TRACED = islands.TracedOperations("TensorFlow", "operation")
 
 
 def may_be_island(op: Any, *, islands: bool) -> bool:
-    """Whether an operation becomes an island.
-
-    Args:
-        op: an operation without a function.
-        islands: whether the caller asks for islands.
-    """
+    """Whether an operation becomes an island."""
     if any(not _is_numeric(x) for x in (*op.inputs, *op.outputs)):
         return False
     return op.type in PYTHON or (islands and not op.op_def.is_stateful)

@@ -70,12 +70,7 @@ class Layers:
         return run
 
     def place_of(self, op: Any, outer: Place = NOWHERE) -> Place:
-        """The layer and the line of an operation.
-
-        Args:
-            op: the operation.
-            outer: the place of the operation whose function contains it.
-        """
+        """The layer and the line of an operation."""
         module = outer.module
         ranges = self._ranges.get(id(op.graph))
         if ranges:

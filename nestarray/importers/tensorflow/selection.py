@@ -69,13 +69,7 @@ def kind_of(source: Any) -> str:
 
 
 def uses_tensorflow(function: Any, example: Any) -> bool:
-    """Whether a function names functions or objects of TensorFlow, or takes methods of tensors.
-
-    Args:
-        function: any callable.
-        example: its arguments; with Containers among them, methods that Containers have too
-            are theirs.
-    """
+    """Whether a function names functions or objects of TensorFlow, or takes methods of tensors."""
     import tensorflow as tf
 
     search = Search(_is_of_tensorflow, methods_of(tf.Tensor), _PACKAGES)

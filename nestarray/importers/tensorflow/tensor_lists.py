@@ -53,11 +53,6 @@ class TensorList:
 def stacked(to: Translation, one: TensorList, aval: Aval | None = None) -> Node:
     """The array of a list; zeros if no element was written.
 
-    Args:
-        to: the translation.
-        one: the list.
-        aval: shape and dtype of an element, if the list does not know them.
-
     Raises:
         Refused: the shape of the elements is unknown.
     """

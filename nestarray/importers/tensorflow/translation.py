@@ -44,12 +44,7 @@ from nestarray.sizes import names_of
 
 
 class Translation(Translator):
-    """Turns one concrete function into one Graph.
-
-    Args:
-        program: the function, and the variables that it reads.
-        request: the call of `trace_graph`.
-    """
+    """Turns one concrete function into one Graph."""
 
     framework = "tensorflow"
 

@@ -45,11 +45,6 @@ def calls_version_1(graph: Any) -> bool:
 def outputs(graph: Any, inputs: Sequence[Any], run: Run) -> list[Any]:
     """The outputs of a graph with operations of TensorFlow 1.
 
-    Args:
-        graph: of a function.
-        inputs: the values of its arguments.
-        run: runs all other operations.
-
     Raises:
         ConversionError: an output has a value in one branch of a choice only.
     """

@@ -57,10 +57,6 @@ def detach_in_place(program: Any) -> None:
 def refuse_lost_writes(program: Any, name: str) -> None:
     """Raise an error for writes that the exporter would translate into another program.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
-
     Raises:
         ConversionError: a write into a detached alias of a value with a gradient, or into the
             result of ``unfold``.

@@ -44,13 +44,7 @@ def needs_autograd(error: Exception) -> bool:
 
 
 def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
-    """`module` with a forward of recorded ATen calls, for arguments of the example's shapes.
-
-    Args:
-        module: the adapter that is exported.
-        args, kwargs: the example.
-        shapes: the ``dynamic_shapes`` of ``torch.export.export``.
-    """
+    """`module` with a forward of recorded ATen calls, for arguments of the example's shapes."""
     from torch._export.non_strict_utils import make_fake_inputs
 
     # fake tensors of the exporter, so that every exportable example can be recorded

@@ -26,9 +26,6 @@ def decomposed(program: Any) -> tuple[Any, list[Any]]:
     A decomposition into operations that are also unsupported is not used: the operation itself
     is the better island, with the name that its author knows.
 
-    Args:
-        program: a ``torch.export.ExportedProgram``.
-
     Returns:
         the program, and the calls of a report: those of the program as it was, and those of
         unsupported operations that it did not have.

@@ -29,12 +29,7 @@ from nestarray.importers.workarounds import resolve
 
 
 class Dynamic:
-    """The open sizes of the example call, in the exporter's terms.
-
-    Args:
-        sizes: the open sizes.
-        arguments: the example, by argument name.
-    """
+    """The open sizes of the example call, in the exporter's terms."""
 
     def __init__(self, sizes: SizeSpec, arguments: Mapping[str, Any]) -> None:
         self.sizes, self.arguments = sizes, dict(arguments)

@@ -20,11 +20,7 @@ _TRAINING = {"aten::batch_norm": 5, "aten::instance_norm": 5}
 
 
 def functional(program: Any) -> Any:
-    """The program with values in place of writes.
-
-    Args:
-        program: the result of ``torch.export.export``.
-    """
+    """The program with values in place of writes."""
     if _is_functional(program):
         _remove_idle_dropout(program)
         return program

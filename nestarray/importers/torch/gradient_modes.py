@@ -17,10 +17,6 @@ from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_regio
 def detach_regions(program: Any, name: str) -> None:
     """Detach the results of regions without gradients in an exported program, in place.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
-
     Raises:
         ConversionError: a region writes into a value that has a gradient. torch passes the
             gradient through the write, which a functional program cannot express.
@@ -55,12 +51,7 @@ def _inline(owner: Any, call: Any, region: Any) -> None:
 
 
 def written_operands(owner: Any, node: Any) -> dict[Any, Any]:
-    """Operand of a region that the region writes into → the first call that writes.
-
-    Args:
-        owner: the graph module of the region's call.
-        node: the call of the region.
-    """
+    """Operand of a region that the region writes into → the first call that writes."""
     region = getattr(owner, node.args[1].target)
     operands = dict(zip(_placeholders(region), node.args[2:], strict=True))
     first: dict[Any, Any] = {}

@@ -69,11 +69,7 @@ HOST = islands.Host(_find, TorchOperation)
 
 
 def why_not(target: Any) -> str:
-    """Why an operation cannot be an island; empty if it can.
-
-    Args:
-        target: the operation of an exported node.
-    """
+    """Why an operation cannot be an island; empty if it can."""
     schema = getattr(target, "_schema", None)
     if getattr(target, "__name__", "").startswith("auto_functionalized"):
         return "it writes into its arguments; register one that returns the new values"

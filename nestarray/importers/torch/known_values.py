@@ -16,9 +16,7 @@ from torch.fx.node import map_arg
 def known_value(exported: Any, constants: Mapping[Any, Any]) -> Any:
     """The number or tensor that an exported call gives; None if it may depend on an input.
 
-    Args:
-        exported: the call.
-        constants: the tensors of the program that are neither parameters nor buffers, by node.
+    `constants` are the tensors of the program that are neither parameters nor buffers, by node.
     """
     calls = _calls_behind(exported, constants)
     if calls is None:
@@ -38,12 +36,7 @@ def depends_on_values(exported: Any) -> bool:
 
 
 def known_places(mask: Any, constants: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """The indices of the elements that a constant mask selects, by dimension; else ().
-
-    Args:
-        mask: an exported index, or None.
-        constants: see `known_value`.
-    """
+    """The indices of the elements that a constant mask selects, by dimension; else ()."""
     if not is_mask(mask):
         return ()
     value = constants[mask] if mask in constants else known_value(mask, constants)

@@ -22,10 +22,6 @@ from nestarray.importers.torch.places import own_name
 def keep_gradients(program: Any, name: str) -> None:
     """Give reads of overwritten parameters the new value and the parameter's gradient, in place.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for errors.
-
     Raises:
         ConversionError: a view of a parameter that was made before a write is read after it.
     """

@@ -47,13 +47,7 @@ def is_module(source: Any) -> bool:
 
 
 def uses_torch(function: Any, example: Any) -> bool:
-    """Whether a function of tensors calls functions of torch or methods of tensors.
-
-    Args:
-        function: any callable.
-        example: its arguments; with Containers among them, methods that Containers have too
-            are theirs.
-    """
+    """Whether a function of tensors calls functions of torch or methods of tensors."""
     import torch
 
     methods = methods_of(torch.Tensor) | {"size"}  # a number of Traced, a method of tensors

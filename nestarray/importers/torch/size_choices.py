@@ -88,12 +88,7 @@ class SizeChoices:
         self._watched.clear()
 
     def settle(self, program: Any, export: Callable[[], Any]) -> None:
-        """Drop the choices of Python after which the program is the same for sizes of 1.
-
-        Args:
-            program: the exported program.
-            export: exports the module again.
-        """
+        """Drop the choices of Python after which the program is the same for sizes of 1."""
         env = self._watched[-1]
         asked = set().union(*(each.free_symbols for each in self.lines))
         self._roots = {symbol: env.replace(symbol) for symbol in asked}

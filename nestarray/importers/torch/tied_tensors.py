@@ -37,10 +37,6 @@ def distinct(module: Any, example: Any) -> Any:
 def separate_tied(program: Any, name: str) -> None:
     """Give the names that a program does not use separate tensors.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
-
     Raises:
         ConversionError: the program writes into a part of another variable.
     """

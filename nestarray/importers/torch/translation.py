@@ -39,11 +39,6 @@ from nestarray.importers.translator import Translator
 class Translation(Translator):
     """Turns one exported program into one Graph.
 
-    Args:
-        traced: the module and its program.
-        args, kwargs: the example.
-        request: the call of `trace_graph`.
-
     Attributes:
         program: the exported program, in operations that have rules where it can be.
         names: of its sizes.
