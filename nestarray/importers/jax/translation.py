@@ -20,9 +20,9 @@ from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node
 from nestarray.graph.sizes import Sizes
-from nestarray.importers.jax import calls, control_flow, random_keys
+from nestarray.importers.jax import calls, control_flow
 from nestarray.importers.jax.control_flow import NO_RULES, Derivatives
-from nestarray.importers.jax.decompositions import decomposition, why_unread
+from nestarray.importers.jax.decompositions import decomposition, moves_keys, on_words, why_unread
 from nestarray.importers.jax.equations import (
     CONTROL_FLOW,
     PRIMITIVES,
@@ -262,7 +262,7 @@ class Translation(Translator):
             results = result if eqn.primitive.multiple_results else [result]
             return [Value(known=x) for x in results]
         node = control_flow.translate(self, eqn, inputs)
-        if node is None and random_keys.is_moving(eqn):
+        if node is None and moves_keys(eqn):
             return self._with_equation(eqn, inputs, None, self._on_words(eqn, inputs))
         node = node or calls.call(self, eqn, inputs)
         return self._with_equation(eqn, inputs, node, self._items(eqn, node))
@@ -297,7 +297,7 @@ class Translation(Translator):
         """The results of an equation on arrays of keys, on the arrays of their words."""
         words = [x if x.known is None else Value(known=key_words(x.known)) for x in inputs]
         with self.unrecorded():  # the source has one equation
-            return list(map(self.node, self._inlined(random_keys.on_words(eqn), words)))
+            return list(map(self.node, self._inlined(on_words(eqn), words)))
 
     def function(
         self,

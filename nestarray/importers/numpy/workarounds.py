@@ -26,8 +26,8 @@ from nestarray.frontends import numpy as frontend
 from nestarray.importers.numpy import replacements, scipy_functions
 from nestarray.importers.numpy.copies import with_globals
 from nestarray.importers.numpy.iteration import NdIter, enumerated
-from nestarray.importers.numpy.random import RecordedGenerator
 from nestarray.importers.numpy.recording import Recording
+from nestarray.importers.numpy.replacements import RecordedGenerator
 from nestarray.importers.patching import patched
 from nestarray.importers.workarounds import Workaround, resolve
 

@@ -23,7 +23,6 @@ from nestarray.graph.node import Aval, Node
 from nestarray.importers.protocol import Request
 from nestarray.importers.tensorflow import (
     control_flow,
-    coverage,
     custom_gradients,
     execution,
     known_values,
@@ -32,7 +31,7 @@ from nestarray.importers.tensorflow import (
     sizes,
     tensor_lists,
 )
-from nestarray.importers.tensorflow.arguments import arguments_of
+from nestarray.importers.tensorflow.arguments import arguments_of, rule_of, why_missing
 from nestarray.importers.tensorflow.islands import may_be_island, name_of
 from nestarray.importers.tensorflow.models import Program
 from nestarray.importers.tensorflow.operations import Cell
@@ -85,12 +84,12 @@ class Translation(Translator):
 
     def rule_of(self, equation: Any) -> rules.Rule | None:
         """The rule of an operation whose attributes it takes."""
-        return coverage.rule_of(equation)
+        return rule_of(equation)
 
     def why_missing(self, equation: Any) -> str:
         """Why an operation without a rule cannot be an island."""
         is_island = may_be_island(equation, islands=self.request.islands)
-        return "" if is_island else coverage.why_missing(equation)
+        return "" if is_island else why_missing(equation)
 
     # -- the graph ---------------------------------------------------------------------------
 

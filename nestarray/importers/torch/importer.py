@@ -7,6 +7,9 @@ the same name.
 
 from __future__ import annotations
 
+import contextlib
+import random
+import warnings
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -21,7 +24,6 @@ from nestarray.importers.protocol import Imported, Request, training_of_function
 from nestarray.importers.torch.caches import with_nests
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, quiet
-from nestarray.importers.torch.external_random import warn_external_random
 from nestarray.importers.torch.first_calls import with_state
 from nestarray.importers.torch.keras import keras_module
 from nestarray.importers.torch.places import origin
@@ -82,3 +84,30 @@ def _dtypes(program: Any) -> Iterator[tuple[Any, str]]:
         for x in value if isinstance(value, (list, tuple)) else [value]:
             if hasattr(x, "dtype"):
                 yield x.dtype, str(origin(exported))
+
+
+# -- random numbers of NumPy and Python ---------------------------------------------------------
+
+
+@contextlib.contextmanager
+def warn_external_random(name: str) -> Iterator[None]:
+    """Warn if a global random generator outside torch advances during a trace."""
+    before = _states()
+    yield
+    moved = [library for library, state in _states().items() if state != before[library]]
+    if moved:
+        warnings.warn(
+            f"trace_graph: {name} draws random numbers by {' and '.join(moved)} while it is "
+            "traced; they are constants of the graph, the same in every call. Pass what is drawn "
+            "as an argument (a speech model's mask_time_indices), draw it with torch, or switch it "
+            "off (config.apply_spec_augment = False)",
+            stacklevel=6,
+        )
+
+
+def _states() -> dict[str, Any]:
+    kind, keys, *others = np.random.get_state()
+    return {
+        "NumPy": (kind, np.asarray(keys).tobytes(), *others),
+        "Python's random": random.getstate(),
+    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -18,7 +18,6 @@ from torch.utils._pytree import tree_map_only
 from nestarray.errors import UnsupportedError
 from nestarray.errors.foreign import foreign
 from nestarray.graph.graph import Graph
-from nestarray.importers.torch import autograd
 from nestarray.importers.torch.exporting import in_mode
 from nestarray.importers.torch.outputs import plain_output
 from nestarray.proof.source import Loss, Result
@@ -35,7 +34,7 @@ def call_copy(
         for path, x in named.items():
             if path in of_path and not torch.equal(x, of_path[path]):
                 x.copy_(of_path[path])
-    argument = torch.clone if loss is None else autograd.leaf
+    argument = torch.clone if loss is None else leaf
     args, kwargs = tree_map_only(torch.Tensor, argument, (args, kwargs))
     leaves = [*(named[path] for path in graph.v.paths()), *graph.bind(args, kwargs)]
     output: Any = None
@@ -51,7 +50,7 @@ def call_copy(
         if loss is None:
             call()
         else:
-            found = autograd.gradients(call, leaves)
+            found = gradients(call, leaves)
     named = {n.replace(".", "/"): x for n, x in _variables(copied)}  # forward may assign some
     paths = dict.fromkeys((*graph.s.paths(), *graph.state_updates))  # and overwritten parameters
     return Result(output, {path: named[path].detach() for path in paths}, found)
@@ -99,3 +98,52 @@ def _with_modules(function: types.FunctionType, modules: Any) -> types.FunctionT
     )
     new.__kwdefaults__ = function.__kwdefaults__
     return new
+
+
+# -- gradients ----------------------------------------------------------------------------------
+
+
+#: The words of torch's errors for operations without a derivative. The last is raised for a
+#: `torch.cond` with an integer among its results.
+_NO_DERIVATIVE = (
+    "is not implemented",
+    "does not support automatic differentiation",
+    "outs_to_grad length",
+)
+
+
+class ConstantArgument(UnsupportedError):
+    """An input has no derivative, such as the target of a loss."""
+
+
+def leaf(x: Any) -> Any:
+    """A copy of a tensor that requires a gradient, if its dtype has one."""
+    new = x.detach().clone()
+    return new.requires_grad_(x.is_floating_point() or x.is_complex())
+
+
+def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
+    """∂total()/∂x for each leaf x; None for one that does not require a gradient.
+
+    Raises:
+        UnsupportedError: torch has no derivative of an operation.
+    """
+    try:
+        # cuDNN has no derivative of recurrent layers in evaluation
+        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+            value = total()
+        for x in leaves:  # a forward may call backward()
+            x.grad = None
+        if value.requires_grad:  # else nothing depends on them
+            value.backward()  # reentrant checkpoints refuse torch.autograd.grad
+    except (NotImplementedError, RuntimeError, AssertionError) as error:
+        reason = str(error).partition(". ")[0].rstrip(".")
+        if "is not differentiable with respect to" in reason:
+            raise ConstantArgument(f"verify: PyTorch: {reason}") from error
+        if not any(words in reason for words in _NO_DERIVATIVE):
+            raise
+        raise UnsupportedError(f"verify: PyTorch: {reason}") from error
+    return [
+        (torch.zeros_like(x) if x.grad is None else x.grad) if x.requires_grad else None
+        for x in leaves
+    ]

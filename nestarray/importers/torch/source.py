@@ -16,8 +16,7 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, compute, identity, result_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.importers.torch import autograd
-from nestarray.importers.torch.original import call_copy
+from nestarray.importers.torch.original import ConstantArgument, call_copy, gradients, leaf
 from nestarray.importers.torch.workarounds import losses, sequences
 from nestarray.importers.torch.workarounds.embeddings import bags
 from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
@@ -110,13 +109,13 @@ class TorchSource(EquationSource):
             outcome = result_of(self.steps(graph, arguments, v, graph.s, key, override))
             return loss(outcome[0])
 
-        leaves = [*map(autograd.leaf, variables), *map(autograd.leaf, inputs)]
+        leaves = [*map(leaf, variables), *map(leaf, inputs)]
         try:
-            gradients = autograd.gradients(lambda: total(leaves), leaves)
-        except autograd.ConstantArgument:
+            slopes = gradients(lambda: total(leaves), leaves)
+        except ConstantArgument:
             leaves[len(variables) :] = inputs
-            gradients = autograd.gradients(lambda: total(leaves), leaves)
-        return Result(outcome[0], outcome[1], gradients)
+            slopes = gradients(lambda: total(leaves), leaves)
+        return Result(outcome[0], outcome[1], slopes)
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
@@ -165,9 +164,7 @@ class TorchSource(EquationSource):
         try:
             draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
             value = draw() if is_drawn else called(exported)
-            slopes = torch.autograd.grad(
-                loss(value), list(differentiated.values()), allow_unused=True
-            )
+            slopes = torch.grad(loss(value), list(differentiated.values()), allow_unused=True)
         except (NotImplementedError, RuntimeError):  # integers, or no derivative
             return {}
         return {

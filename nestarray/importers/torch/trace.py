@@ -15,13 +15,13 @@ from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
 from nestarray.importers.torch.size_choices import SizeChoices
-from nestarray.importers.torch.transformations import in_derivative, in_functorch
 from nestarray.importers.torch.workarounds import (
     ATTENTION,
     INFERENCE_MODE,
     VMAP_RULES,
     WORKAROUNDS,
 )
+from nestarray.importers.torch.workarounds.transformations import in_derivative, in_functorch
 from nestarray.importers.workarounds import Needed, Workaround, resolve
 
 

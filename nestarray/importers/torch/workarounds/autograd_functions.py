@@ -26,7 +26,7 @@ from nestarray.errors import ConversionError, Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
-from nestarray.importers.torch.sources import mentions
+from nestarray.importers.torch.selection import mentions
 from nestarray.importers.workarounds import Workaround
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.

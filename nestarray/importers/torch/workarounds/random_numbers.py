@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from nestarray.importers.torch.sources import mentions
+from nestarray.importers.torch.selection import mentions
 from nestarray.importers.workarounds import Factory, Needed, Workaround, always, resolve
 
 # -- seeds -------------------------------------------------------------------------------------

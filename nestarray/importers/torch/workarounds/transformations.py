@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch.autograd.forward_ad import make_dual, unpack_dual
 
-from nestarray.importers.torch.transformations import in_functorch, in_transformation
 from nestarray.importers.workarounds import Factory, Workaround
 
 # -- normalizations ----------------------------------------------------------------------------
@@ -149,3 +148,37 @@ CONCATENATION = Workaround(
     "arrays without tangents get zeros whose sizes are constants",
     functions={f"torch.{name}": _completing for name in _NAMES},
 )
+
+
+# -- transformations that are active ------------------------------------------------------------
+
+
+def in_functorch() -> bool:
+    """Whether a call is inside of ``torch.func.vmap``, ``grad``, ``jvp`` or the like."""
+    try:
+        from torch._C._functorch import peek_interpreter_stack
+    except ImportError:
+        return False
+    return peek_interpreter_stack() is not None
+
+
+def in_forward_mode() -> bool:
+    """Whether a call is inside of a dual level of ``torch.autograd.forward_ad``."""
+    from torch.autograd import forward_ad
+
+    return getattr(forward_ad, "_current_level", -1) >= 0
+
+
+def in_transformation() -> bool:
+    """Whether a call is inside of a transformation or a dual level."""
+    return in_forward_mode() or in_functorch()
+
+
+def in_derivative() -> bool:
+    """Whether a call is inside of a derivative of ``torch.func``."""
+    if not in_functorch():
+        return False
+    from torch._C._functorch import TransformType, get_interpreter_stack
+
+    derivatives = (TransformType.Grad, TransformType.Jvp)
+    return any(each.key() in derivatives for each in get_interpreter_stack() or ())
