@@ -18,7 +18,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 import torch
@@ -215,79 +215,63 @@ def _combinations(symbols: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 def _is_same(program: Any, other: Any, ones: tuple[Any, ...]) -> bool:
     """Whether two exported programs compute the same if some sizes are 1."""
-    graphs = program.graph, other.graph
-    return _have_same_inputs(program, other) and _is_same_graph(*graphs, ones)
-
-
-def _is_same_graph(graph: Any, other: Any, ones: tuple[Any, ...]) -> bool:
-    calls, others = list(_calls(graph)), list(_calls(other))
-    numbers = [{node: i for i, node in enumerate(each)} for each in (calls, others)]
-    return len(calls) == len(others) and all(
-        _is_same_call(node, other, numbers[0], numbers[1], ones)
-        for node, other in zip(calls, others, strict=True)
-    )
-
-
-def _calls(graph: Any) -> Iterator[Any]:
-    """The nodes of a graph that its results need, and those that may write."""
-    used: set[Any] = set()
-    needed = []
-    for node in reversed(graph.nodes):
-        is_region = any(each.op == "get_attr" for each in node.all_input_nodes)
-        writes = node.is_impure() or is_region
-        if writes or any(user in used for user in node.users):
-            used.add(node)
-            needed.append(node)
-    return reversed(needed)
-
-
-def _have_same_inputs(program: Any, other: Any) -> bool:
-    signatures = [_signature(each.graph_signature) for each in (program, other)]
-    constants = program.constants, other.constants
+    lines, others = ([*_lines(each.graph, ones)] for each in (program, other))
     return (
-        signatures[0] == signatures[1]
-        and constants[0].keys() == constants[1].keys()
+        _inputs(program) == _inputs(other)
         and all(
-            x is constants[1][name]
-            or (isinstance(x, torch.Tensor) and torch.equal(x, constants[1][name]))
-            for name, x in constants[0].items()
+            x is (y := other.constants[name]) or (isinstance(x, torch.Tensor) and torch.equal(x, y))
+            for name, x in program.constants.items()
+        )
+        and len(lines) == len(others)
+        and all(
+            a.text == b.text or (a.is_single and a.without_mask == b.without_mask)
+            for a, b in zip(lines, others, strict=True)
         )
     )
 
 
-def _signature(signature: Any) -> tuple[str, list[Any]]:
+def _inputs(program: Any) -> tuple[Any, ...]:
     """The inputs and outputs, without the names of calls, which count unused calls too."""
+    signature = program.graph_signature
     outputs = [(each.kind, type(each.arg), each.target) for each in signature.output_specs]
-    return str(signature.input_specs), outputs
+    return str(signature.input_specs), outputs, program.constants.keys()
 
 
-def _is_same_call(
-    node: Any, other: Any, numbers: dict[Any, int], others: dict[Any, int], ones: tuple[Any, ...]
-) -> bool:
-    if node.op != other.op:
-        return False
-    if node.op == "get_attr":  # the body of a loop, a branch or a context
-        bodies = [getattr(each.graph.owning_module, each.target) for each in (node, other)]
-        graphs = [getattr(each, "graph", None) for each in bodies]
-        return None not in graphs and _is_same_graph(graphs[0], graphs[1], ones)
-    if node.op == "call_function" and node.target != other.target:
-        return False
-    arguments = [
-        dict(map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x])))
-        for each, known in ((node, numbers), (other, others))
-    ]
-    if node.op != "call_function" or str(arguments[0]) == str(arguments[1]):
-        return str(arguments[0]) == str(arguments[1])
-    if not str(node.target).startswith("aten.scaled_dot_product_attention"):
-        return False
-    # a causal mask hides nothing from a single query with a single key
-    lengths = [node.args[i].meta["val"].shape[-2] for i in (0, 1)]
-    causal = [each.pop("is_causal", False) for each in arguments]
-    return (
-        causal[0] != causal[1]
-        and str(arguments[0]) == str(arguments[1])
-        and all(_is_one(length, ones) for length in lengths)
-    )
+class _Line(NamedTuple):
+    """A call as text.
+
+    Attributes:
+        text: the operation and its arguments.
+        without_mask: the same without ``is_causal``.
+        is_single: whether it is attention of a single query to a single key, from which a causal mask
+            hides nothing.
+    """
+
+    text: str
+    without_mask: str
+    is_single: bool
+
+
+def _lines(graph: Any, ones: tuple[Any, ...]) -> Iterator[_Line]:
+    """The calls of a graph, and of the functions in it, that its results need, or that may write."""
+    used: set[Any] = set()
+    for node in reversed(graph.nodes):
+        is_region = any(each.op == "get_attr" for each in node.all_input_nodes)
+        if node.is_impure() or is_region or any(user in used for user in node.users):
+            used.add(node)
+    numbers = {node: i for i, node in enumerate(node for node in graph.nodes if node in used)}
+    for node in numbers:
+        body = getattr(graph.owning_module, node.target) if node.op == "get_attr" else None
+        if hasattr(body, "graph"):  # of a loop, a branch or a context
+            yield from _lines(body.graph, ones)
+            continue
+        arguments = dict(map_arg(by_schema_name(node), lambda x: ("node", numbers[x])))
+        name = node.target if node.op == "call_function" else f"{node.op} {id(body)}"
+        text = f"{name} {arguments}"
+        is_attention = str(name).startswith("aten.scaled_dot_product_attention")
+        lengths = [node.args[i].meta["val"].shape[-2] for i in (0, 1)] if is_attention else [0]
+        arguments.pop("is_causal", False)
+        yield _Line(text, f"{name} {arguments}", all(_is_one(n, ones) for n in lengths))
 
 
 def _is_one(size: Any, ones: tuple[Any, ...]) -> bool:
