@@ -7,6 +7,7 @@ with the variables of the graph; the user's module is not touched.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +35,7 @@ def call_copy(
         for path, x in named.items():
             if path in of_path and not torch.equal(x, of_path[path]):
                 x.copy_(of_path[path])
-    argument = torch.clone if loss is None else leaf
+    argument = torch.clone if loss is None else _leaf
     args, kwargs = tree_map_only(torch.Tensor, argument, (args, kwargs))
     leaves = [*(named[path] for path in graph.v.paths()), *graph.bind(args, kwargs)]
     output: Any = None
@@ -50,7 +51,7 @@ def call_copy(
         if loss is None:
             call()
         else:
-            found = gradients(call, leaves)
+            found = _gradients(call, leaves)
     named = {n.replace(".", "/"): x for n, x in _variables(copied)}  # forward may assign some
     paths = dict.fromkeys((*graph.s.paths(), *graph.state_updates))  # and overwritten parameters
     return Result(output, {path: named[path].detach() for path in paths}, found)
@@ -116,14 +117,15 @@ class ConstantArgument(UnsupportedError):
     """An input has no derivative, such as the target of a loss."""
 
 
-def leaf(x: Any) -> Any:
+def _leaf(x: Any) -> Any:
     """A copy of a tensor that requires a gradient, if its dtype has one."""
     new = x.detach().clone()
     return new.requires_grad_(x.is_floating_point() or x.is_complex())
 
 
-def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
-    """∂total()/∂x for each leaf x; None for one that does not require a gradient.
+@contextlib.contextmanager
+def derivatives() -> Iterator[None]:
+    """Differentiate in this context by torch.
 
     Raises:
         UnsupportedError: torch has no derivative of an operation.
@@ -131,11 +133,7 @@ def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
     try:
         # cuDNN has no derivative of recurrent layers in evaluation
         with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
-            value = total()
-        for x in leaves:  # a forward may call backward()
-            x.grad = None
-        if value.requires_grad:  # else nothing depends on them
-            value.backward()  # reentrant checkpoints refuse torch.autograd.grad
+            yield
     except (NotImplementedError, RuntimeError, AssertionError) as error:
         reason = str(error).partition(". ")[0].rstrip(".")
         if "is not differentiable with respect to" in reason:
@@ -143,6 +141,16 @@ def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
         if not any(words in reason for words in _NO_DERIVATIVE):
             raise
         raise UnsupportedError(f"verify: PyTorch: {reason}") from error
+
+
+def _gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
+    """∂total()/∂x for each leaf x; None for one that does not require a gradient."""
+    with derivatives():
+        value = total()
+        for x in leaves:  # a forward may call backward()
+            x.grad = None
+        if value.requires_grad:  # else nothing depends on them
+            value.backward()  # reentrant checkpoints refuse torch.autograd.grad
     return [
         (torch.zeros_like(x) if x.grad is None else x.grad) if x.requires_grad else None
         for x in leaves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -13,13 +13,14 @@ from nestarray.backends.torch.autocast import Autocast, casting
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import UnsupportedError
-from nestarray.graph.execution import Override, Steps, compute, identity, result_of
+from nestarray.graph.execution import Override, Steps, identity, result_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes
-from nestarray.importers.torch.original import ConstantArgument, call_copy, gradients, leaf
+from nestarray.graph.node import Node
+from nestarray.importers.torch.original import ConstantArgument, call_copy, derivatives
 from nestarray.importers.torch.workarounds import losses, sequences
 from nestarray.importers.torch.workarounds.embeddings import bags
-from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
+from nestarray.proof.source import EquationSource, Loss, Result
+from nestarray.transforms import execute_with_gradients
 
 
 class TorchSource(EquationSource):
@@ -94,28 +95,23 @@ class TorchSource(EquationSource):
         loss: Loss | None,
         override: Override = identity,
     ) -> Result:
-        """Run the exported program, and differentiate it by torch.autograd; see `Source.result`."""
+        """Run the exported program, and differentiate it; see `Source.result`."""
         if loss is None:
-            return Result(
-                *result_of(self.steps(graph, inputs, graph.v, graph.s, key, override)), None
-            )
-        variables = graph.v.leaves()
-        outcome: tuple[Any, dict[str, Any]] = (None, {})
-
-        def total(leaves: list[Any]) -> Any:
-            nonlocal outcome
-            v = from_leaves(graph.v.spec, tuple(leaves[: len(variables)]))
-            arguments = leaves[len(variables) :]
-            outcome = result_of(self.steps(graph, arguments, v, graph.s, key, override))
-            return loss(outcome[0])
-
-        leaves = [*map(leaf, variables), *map(leaf, inputs)]
+            return super().result(graph, inputs, key, loss, override)
         try:
-            slopes = gradients(lambda: total(leaves), leaves)
+            with derivatives():
+                return super().result(graph, inputs, key, loss, override)
         except ConstantArgument:
-            leaves[len(variables) :] = inputs
-            slopes = gradients(lambda: total(leaves), leaves)
-        return Result(outcome[0], outcome[1], slopes)
+            taken = list(graph.v.leaves())
+
+            def total(leaves: list[Any]) -> tuple[Any, Any]:
+                v = from_leaves(graph.v.spec, tuple(leaves))
+                results = result_of(self.steps(graph, inputs, v, graph.s, key, override))
+                return loss(results[0]), results
+
+            with derivatives():
+                (_, results), slopes = execute_with_gradients(total, taken, has_aux=True)
+            return Result(*results, [*slopes, *[None] * len(inputs)])
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
@@ -128,58 +124,13 @@ class TorchSource(EquationSource):
             return call_copy(self.module, graph, args, kwargs, loss)
 
     def call_gradients(
-        self,
-        graph: Graph,
-        node: Node,
-        values: Mapping[Node, Any],
-        key: Any,
-        loss: Callable[[Any], Any],
+        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
-        """∂loss(value of a call)/∂x by torch.autograd; see `Source.call_gradients`."""
-        exported = self.equation_of[node]
-        is_drawn = node.is_random
-        taken = iter_nodes((node.args, node.kwargs)) if is_drawn else self._taken(exported)
-        leaves: dict[Node, Any] = {}
-        for used in taken:
-            if used not in values:
-                return {}
-            x = values[used]
-            leaves[used] = (
-                x.detach().clone().requires_grad_() if is_inexact_variable(used, x) else x
-            )
-        differentiated = {used: x for used, x in leaves.items() if is_inexact_variable(used, x)}
-
-        def value_of(e: Any) -> Any:
-            known = self.nodes.get(e)
-            if isinstance(known, Node):
-                return leaves[known]
-            if e.op == "get_attr":
-                return getattr(self.program.graph_module, e.target)
-            return called(e) if known is None else known
-
-        def called(e: Any) -> Any:
-            args, kwargs = map_arg((e.args, e.kwargs), value_of)
-            return differentiable(e.target)(*args, **kwargs)
-
+        """∂loss(value of a call)/∂x; see `Source.call_gradients`."""
         try:
-            draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
-            value = draw() if is_drawn else called(exported)
-            slopes = torch.grad(loss(value), list(differentiated.values()), allow_unused=True)
+            return super().call_gradients(graph, node, values, key, loss)
         except (NotImplementedError, RuntimeError):  # integers, or no derivative
             return {}
-        return {
-            n: torch.zeros_like(x) if g is None else g
-            for (n, x), g in zip(differentiated.items(), slopes, strict=True)
-        }
-
-    def _taken(self, exported: Any) -> Iterator[Node]:
-        """The nodes that an exported call takes, through calls that the graph has as parts."""
-        for e in exported.all_input_nodes:
-            node = self.nodes.get(e)
-            if isinstance(node, Node):
-                yield node
-            elif node is None and e.op == "call_function":
-                yield from self._taken(e)
 
 
 def _has_wrong_derivative(equation: Any) -> bool:
