@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from nestarray import dtypes, ops, tree
+from nestarray import dtypes, tree
 from nestarray.errors import Refused
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
@@ -157,13 +157,10 @@ class Translation(Translator):
     def _of_sizes(self, known: np.ndarray) -> Node:
         """An integer array of sizes."""
         numbers = [self.sizes.node(x) for x in known.reshape(-1)]
-        arrays = [
-            self.builder.call("size", ops.full, "na.full", ((), n), {"dtype": dtypes.int32})
-            for n in numbers
-        ]
+        arrays = [self.op("full", (), n, label="size", dtype=dtypes.int32) for n in numbers]
         if not known.shape:
             return arrays[0]
-        return self.builder.call("sizes", ops.stack, "na.stack", (arrays,))
+        return self.op("stack", arrays, label="sizes")
 
     # -- equations ---------------------------------------------------------------------------
 
