@@ -11,6 +11,8 @@ get there; such a program cannot be saved to a file that runs without Python.
 
 from __future__ import annotations
 
+import functools
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
 from nestarray.errors import MissingOpError, UnsupportedError
-from nestarray.transforms import custom_vjp
+from nestarray.transforms import custom_vjp, vjp
 from nestarray.transforms.abstract import Abstract
 from nestarray.transforms.arguments import native_transforms
 
@@ -34,7 +36,14 @@ class HostOperation(ABC):
     Args:
         function: takes and returns arrays of the framework.
         name: of the operation.
+
+    Attributes:
+        framework: for messages.
+        remedy: for an operation without a derivative.
     """
+
+    framework: str
+    remedy: str
 
     def __init__(self, function: Callable[..., Arrays], name: str) -> None:
         self.function, self.name = function, name
@@ -58,13 +67,29 @@ class HostOperation(ABC):
         """
         return type(self)(lambda *x: self.gradients(x[:count], x[count:]), self.name)
 
-    @abstractmethod
     def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradient of each inexact argument.
+        """The gradient of each inexact argument, by the framework.
 
         Raises:
             UnsupportedError: the operation has no derivative.
         """
+        moving = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
+
+        def function(*values: Any) -> list[Any]:
+            known = dict(zip(moving, values, strict=True))
+            results = self.function(*[known.get(i, x) for i, x in enumerate(arguments)])
+            return [y for y in results if dtypes.dtype_of(y).is_inexact]
+
+        if not (moving and cotangents):
+            return tuple([ops.zeros_like(arguments[i]) for i in moving])
+        try:
+            _, pull = vjp(function, *[arguments[i] for i in moving])
+            return tuple(pull(list(cotangents)))
+        except (LookupError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise UnsupportedError(
+                f"island: {self.name} has no derivative in {self.framework} "
+                f"({str(error).splitlines()[0]}); {self.remedy}"
+            ) from error
 
 
 class Host(NamedTuple):
@@ -80,12 +105,7 @@ class Host(NamedTuple):
 
 
 class TracedOperations:
-    """The operations that this process traced and that have no other name.
-
-    Args:
-        framework: for messages.
-        kind: of the operations, for messages.
-    """
+    """The operations that this process traced and that have no other name."""
 
     def __init__(self, framework: str, kind: str) -> None:
         self._framework, self._kind = framework, kind
@@ -93,13 +113,7 @@ class TracedOperations:
         self._operations: dict[str, Any] = {}
 
     def name_of(self, identity: Any, base: str, operation: Any) -> str:
-        """The name of an operation: its base and a number.
-
-        Args:
-            identity: of the operation; equal ones have one name.
-            base: the start of the name.
-            operation: what `find` returns.
-        """
+        """The name of an operation: its base and a number."""
         if identity not in self._names:
             self._names[identity] = name = f"{base}_{len(self._names)}"
             self._operations[name] = operation
@@ -119,13 +133,10 @@ class TracedOperations:
         return self._operations[name]
 
 
-#: Framework → its operations.
-_HOSTS: dict[str, Host] = {}
-
-
-def register(framework: str, host: Host) -> None:
-    """Let operations of a framework be islands."""
-    _HOSTS[framework] = host
+@functools.cache
+def _host(framework: str) -> Host:
+    """The operations of a framework."""
+    return importlib.import_module(f"nestarray.importers.{framework}.islands").HOST
 
 
 def island(
@@ -177,7 +188,7 @@ def island(
     backend = backends.find_backend(call.arrays) or current_backend()
     if backend == framework != "numpy":  # which has no derivatives
         return call.nest(call(*call.arrays))
-    operation = _HOSTS[framework].operation(call, name)
+    operation = _host(framework).operation(call, name)
     if not call.arrays:
         return call.nest(_moved(operation.value(), backend))
     return call.nest(_differentiable(operation, call.arrays, backend, framework))
@@ -194,7 +205,7 @@ class _Call:
         structure: Any,
         takes: Sequence[DType] | None,
     ) -> None:
-        self._operation = _HOSTS[framework].find(name)
+        self._operation = _host(framework).find(name)
         native = backends.core(framework).native_dtype
         self._structure, self._takes = structure, takes
         self._rest = [native(x) if isinstance(x, DType) else x for x in leaves]

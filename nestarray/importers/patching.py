@@ -45,19 +45,9 @@ def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def patched_annotations() -> Iterator[None]:
-    """Annotate in this thread only.
-
-    While a module is exported, torch's ``dynamo.disable`` annotates the calls of all threads
-    (``torch.manual_seed``) in one dict, which raises errors there.
-    """
-    import torch.fx.traceback
-
-    annotate = torch.fx.traceback.annotate
-    replacement = by_thread(annotate, lambda _: contextlib.nullcontext())
-    with _set((torch.fx.traceback, "annotate", replacement)):
-        yield
+def patched_elsewhere(home: Any, name: str, replacement: Callable[..., Any]) -> Any:
+    """Replace a function in the other threads, in a context."""
+    return _set((home, name, by_thread(getattr(home, name), replacement)))
 
 
 @contextlib.contextmanager
@@ -92,7 +82,7 @@ def _in_this_thread(replacement: Any, home: Any, name: str) -> Any:
 
 
 def by_thread(replacement: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls `own` in the thread that traces, `theirs` in others."""
+    """A function that calls `replacement` in the thread that traces, `theirs` in others."""
 
     @functools.wraps(theirs)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -1,12 +1,13 @@
 """The interface of importers: a request, its result, and the importers by framework.
 
 An importer reads the models of one framework. `trace_graph` and `check` ask each importer in
-turn whether it accepts a source; this inspects the source and runs no code of the user, so
-that code runs once, in `Importer.read`.
+turn whether it accepts a source; this inspects the source, and imports no framework and runs no code
+of the user. The files that read sources of a framework import it; their first source imports them.
 """
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -96,6 +97,22 @@ class Importer(Protocol):
             ConversionError: the source cannot be traced.
         """
         ...
+
+
+class FrameworkImporter:
+    """The importer of a framework; ``importers/<framework>/importer.py`` reads the sources."""
+
+    framework: str
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """None: all are arguments of the source."""
+        return frozenset()
+
+    def read(self, request: Request) -> Imported:
+        """Trace the source; see `Importer.read`."""
+        backends.core(self.framework)  # an error if it is not installed
+        module = importlib.import_module(f"nestarray.importers.{self.framework}.importer")
+        return module.read(request)
 
 
 #: The importers in the order in which they are asked; the last ones accept any function.

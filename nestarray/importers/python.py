@@ -30,7 +30,7 @@ from nestarray.graph.record.recorder import Recorder, Traced, is_tensorflow_call
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_in
-from nestarray.importers.jax.importer import JaxImporter
+from nestarray.importers.jax.selection import JaxImporter
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec, named_axes
 from nestarray.nn.module import Module
@@ -178,13 +178,7 @@ class PythonSource:
 
 
 def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
-    """The Graph of a function, or of a `nestarray.nn.Module`.
-
-    Args:
-        source: the code, and the example that it is recorded with.
-        guards: see `trace_graph`.
-        sizes: the sizes to leave open.
-    """
+    """The Graph of a function, or of a `nestarray.nn.Module`."""
     recorder, inputs = _recorder_of(source, guards, sizes)
     builder = recorder.builder
     nodes = [x._node if isinstance(x, Traced) else x for x in inputs]

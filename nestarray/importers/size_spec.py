@@ -257,12 +257,7 @@ def declared_axes(name: str, leaves: list[Any], shapes: list[Any] | None) -> lis
 def named_leaves(
     signed: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Leaf]:
-    """The leaves of an example with their places, in the order of `tree.flatten`.
-
-    Args:
-        signed: the function whose parameters name the arguments.
-        args, kwargs: the example.
-    """
+    """The leaves of an example with their places, in the order of `tree.flatten`."""
     named = zip(argument_names(signed, len(args)), args, strict=True)
     places = [_places(value, name) for name, value in [*named, *sorted(kwargs.items())]]
     return [leaf for place in places for leaf in _leaves(place)]

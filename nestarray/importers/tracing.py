@@ -163,11 +163,6 @@ def _keywords(
 ) -> dict[str, Any]:
     """The keyword arguments of the example by the source's names.
 
-    Args:
-        source: the model or function.
-        args, kwargs: the example, without the arguments in `own`.
-        own: the arguments that the importer gives.
-
     Raises:
         ArgumentError: `source` cannot be called with the example.
     """

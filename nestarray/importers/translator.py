@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nestarray import ops, transforms
 from nestarray.errors import Refused
 from nestarray.frontends import rules
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
@@ -43,10 +44,6 @@ class Value:
 
 class Translator(ABC):
     """Turns one source program into one Graph.
-
-    Args:
-        name: of the source.
-        request: the call of `trace_graph`.
 
     Attributes:
         framework: of the source.
@@ -106,11 +103,7 @@ class Translator(ABC):
     # -- coverage --------------------------------------------------------------------------
 
     def imported(self, dtypes: list[tuple[Any, str]]) -> Imported:
-        """The result of the importer; without a graph if an operation is missing.
-
-        Args:
-            dtypes: of `Imported`.
-        """
+        """The result of the importer; without a graph if an operation is missing."""
         operations = self.operations()
         is_complete = all(operation.status != "missing" for operation in operations)
         graph = self.graph() if is_complete else None
@@ -190,6 +183,22 @@ class Translator(ABC):
             aval=aval,
             origin=origin,
             is_random=call.is_random,
+        )
+
+    def op(
+        self,
+        name: str,
+        /,
+        *args: Any,
+        label: str = "",
+        aval: Aval | None = None,
+        origin: str = "",
+        **settings: Any,
+    ) -> Node:
+        """Add a call of an op or a transformation of `na`; `label` is the name of its value."""
+        function = getattr(transforms, name, None) or getattr(ops, name)
+        return self.builder.call(
+            label or name, function, f"na.{name}", args, settings, aval=aval, origin=origin
         )
 
     def island(self, name: str, inputs: Iterable[Any], takes: Sequence[Any]) -> rules.Call:

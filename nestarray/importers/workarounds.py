@@ -1,7 +1,7 @@
 """Workarounds: repairs of a framework that hold during a trace, as data.
 
-A `Workaround` names the behaviour, the upstream issue, the releases that have it, programs that
-reproduce it, and the repair. A repair replaces attributes of the framework (`attributes`), or
+A `Workaround` names the behaviour, the upstream issue, the releases that have it, and the repair; the
+tests have programs that reproduce each. A repair replaces attributes of the framework (`attributes`), or
 calls that the framework's own protocol intercepts (`functions`). Only a trace that needs a
 workaround applies it. A release that lacks one of its names disables it for the programs that need
 it, and no others.
@@ -42,8 +42,6 @@ class Workaround:
     Attributes:
         name: a noun, for messages.
         cause: the behaviour, as one clause.
-        reproducers: programs of the framework alone. Each raises an error while the framework has
-            the behaviour.
         issue: the upstream issues, ``"pytorch#1234"``; empty if none is known.
         until: the first release without the behaviour; empty if the newest has it.
         attributes: name, ``"torch.nn.Module.forward"``, → replacement.
@@ -57,7 +55,6 @@ class Workaround:
 
     name: str
     cause: str
-    reproducers: tuple[Callable[[], None], ...]
     issue: str = ""
     until: str = ""
     attributes: Mapping[str, Factory] = field(default_factory=dict)

@@ -271,16 +271,31 @@ class EquationSource:
         if node.is_random:
             return call_gradients(graph, node, values, key, loss)
         equation = self.equation_of[node]
-        operands = {e: self.nodes.get(e) for e in self.operands(equation)}
+        operands = self._operands_with_nodes(equation)
         taken = [n for n in operands.values() if isinstance(n, Node)]
         if not all(n in values for n in taken):
             return {}
 
         def value(known: Mapping[Node, Any]) -> Any:
-            found = {e: known[n] if isinstance(n, Node) else n for e, n in operands.items()}
-            return self.evaluate(equation, found)
+            computed: dict[Any, Any] = {}
+            for e, n in operands.items():
+                is_known = isinstance(n, Node)
+                computed[e] = (
+                    known[n] if is_known else self.evaluate(e, computed) if n is None else n
+                )
+            return self.evaluate(equation, computed)
 
         return _gradients_of_call(value, taken, values, loss)
+
+    def _operands_with_nodes(self, equation: Any) -> dict[Any, Any]:
+        """Operand → its node or number; None for one that the graph has as parts, after its own."""
+        operands: dict[Any, Any] = {}
+        for e in self.operands(equation):
+            known = self.nodes.get(e)
+            if known is None:
+                operands |= self._operands_with_nodes(e)
+            operands[e] = known
+        return operands
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None

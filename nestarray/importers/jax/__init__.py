@@ -11,6 +11,6 @@
 from __future__ import annotations
 
 from nestarray.importers import protocol
-from nestarray.importers.jax.importer import JaxImporter
+from nestarray.importers.jax.selection import JaxImporter
 
 protocol.register(JaxImporter())

@@ -47,12 +47,7 @@ class Derivatives:
         self._traced: dict[Any, tuple[Any, ...]] = {}  # equation → jaxprs of its derivative
 
     def rules_of(self, eqn: Any, around: int | None = None) -> tuple[Any, ...]:
-        """The jaxprs of an equation's own derivative; empty if the formula's is used.
-
-        Args:
-            eqn: any equation.
-            around: the number of rules around it; of the present translation by default.
-        """
+        """The jaxprs of an equation's own derivative; empty if the formula's is used."""
         around = self.around if around is None else around
         is_custom = eqn.primitive.name in CUSTOM_DERIVATIVES and kept_call(eqn) is None
         if not is_custom or around >= NO_RULES or refusal(eqn):

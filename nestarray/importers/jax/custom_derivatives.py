@@ -10,6 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+from jax.extend.core import jaxpr_as_fun
+
 from nestarray.importers.jax.equations import bind, call_of, without_unused
 
 
@@ -21,8 +26,6 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
         `jax.custom_vjp` and solvers (forward, backward); empty for a function without inexact
         arguments or results, and for rules that name values of another trace.
     """
-    from jax.core import Tracer
-
     if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
         return ()
     if call_of(eqn).is_pushed:
@@ -34,8 +37,6 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
 
 def _pushforward(eqn: Any) -> Any:
     """(arguments, tangents of inexact arguments) → tangents of inexact results."""
-    import jax
-
     avals = [v.aval for v in eqn.invars]
     places = inexact(avals)
 
@@ -53,8 +54,6 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
     Results have cotangents, and arguments gradients, if they are inexact. Constants of the
     function have none in JAX, and zeros here.
     """
-    import jax
-
     avals = [v.aval for v in eqn.invars]
     constants = call_of(eqn).constants
     places = [i for i in inexact(avals) if i >= constants]
@@ -79,17 +78,7 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
 
 
 def called(eqn: Any, call: Any, rules: list[Any], operands: Sequence[Any]) -> list[Any]:
-    """The results of the function, with the derivatives of its rules.
-
-    Args:
-        eqn: the equation.
-        call: the jaxpr of the function.
-        rules: the jaxprs of `rules_of`.
-        operands: the arguments.
-    """
-    import jax
-    from jax.extend.core import jaxpr_as_fun
-
+    """The results of the function, with the derivatives of its rules."""
     run, *functions = map(jaxpr_as_fun, (call, *rules))
     if not rules:
         return run(*operands)
@@ -127,8 +116,6 @@ def called(eqn: Any, call: Any, rules: list[Any], operands: Sequence[Any]) -> li
 
 def inexact(avals: list[Any]) -> list[int]:
     """The indices of floating and complex values."""
-    import jax.numpy as jnp
-
     return [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
 
 

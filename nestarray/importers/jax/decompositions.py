@@ -14,6 +14,10 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+
 from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.jax import custom_derivatives
@@ -24,9 +28,6 @@ _TABLE = "jax._src.interpreters.mlir._lowerings"
 
 def decomposition(eqn: Any) -> Any:
     """The jaxpr of an equation in other primitives, a function of its operands; None if unknown."""
-    import jax
-    from jax.extend.core import jaxpr_as_fun
-
     formula, avals = _formula(eqn), [v.aval for v in eqn.invars]
     if formula is None:
         return None
@@ -51,8 +52,6 @@ def decomposition(eqn: Any) -> Any:
 
 
 def _formula(eqn: Any) -> Any:
-    import jax
-
     high = getattr(eqn.primitive, "to_lojax", None)  # of a class of operations, since JAX 0.12
     for function in (high, eqn.primitive.impl, _lowered(eqn.primitive)):
         if function is None:
@@ -111,3 +110,30 @@ def why_unread() -> str:
     except (ImportError, AttributeError):
         return f"JAX's decompositions cannot be read, because it has no {_TABLE} any more"
     return ""
+
+
+# -- arrays of random keys ----------------------------------------------------------------------
+
+
+def moves_keys(eqn: Any) -> bool:
+    """Whether an equation selects, joins or reshapes arrays of keys."""
+    is_of_keys = any(_is_key(v.aval) for v in (*eqn.invars, *eqn.outvars))
+    return is_of_keys and not eqn.primitive.name.startswith("random_")
+
+
+def on_words(eqn: Any) -> Any:
+    """The jaxpr of such an equation on words: the last axis is mapped."""
+
+    def function(*operands: Any) -> Any:
+        return bind(eqn, operands)
+
+    axes = [-1 if _is_key(v.aval) else None for v in eqn.invars]
+    words = [
+        jax.ShapeDtypeStruct((*v.aval.shape, 2), np.uint32) if _is_key(v.aval) else v.aval
+        for v in eqn.invars
+    ]
+    return jax.make_jaxpr(jax.vmap(function, in_axes=axes, out_axes=-1, axis_size=2))(*words)
+
+
+def _is_key(aval: Any) -> bool:
+    return str(getattr(aval, "dtype", "")).startswith("key<")

@@ -16,6 +16,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.export
+from jax.export import is_symbolic_dim
+
 from nestarray.importers.workarounds import Workaround
 from nestarray.sizes import Condition, IntOrSize, Size, larger, named, smaller, tree_of
 from nestarray.transforms.abstract import Scope
@@ -39,22 +43,13 @@ def native_scope(scope: Scope, constraints: Iterable[str] = ()) -> Any:
         scope: of the program.
         constraints: in JAX's syntax, which an exported program checks.
     """
-    import jax.export
-
     native = jax.export.SymbolicScope(tuple(constraints))
     setattr(native, _SCOPE, scope)
     return native
 
 
 def shape_of(sizes: Iterable[IntOrSize], native: Any) -> tuple[Any, ...]:
-    """The dimensions of a shape.
-
-    Args:
-        sizes: of its axes.
-        native: the result of `native_scope`.
-    """
-    import jax.export
-
+    """The dimensions of a shape."""
     text = ", ".join(map(text_of, sizes))
     return tuple(jax.export.symbolic_shape(f"({text},)", scope=native)) if text else ()
 
@@ -75,8 +70,6 @@ class _Functions(ast.NodeTransformer):
 
 def is_symbolic(x: Any) -> bool:
     """Whether a dimension is an expression of JAX."""
-    from jax.export import is_symbolic_dim
-
     return not isinstance(x, (int, float, str)) and is_symbolic_dim(x)
 
 
@@ -173,33 +166,16 @@ def _is_equal_for_example(left: IntOrSize, right: IntOrSize, scope: Scope) -> bo
 
 def _is_asked_by_jax() -> bool:
     """Whether the code that compares is one of JAX or of this package."""
-    import jax
-
     frame: Any = sys._getframe(2)
     while frame.f_code.co_filename.endswith(_PASSING):
         frame = frame.f_back
     return frame.f_code.co_filename.startswith((os.path.dirname(jax.__file__), _PACKAGE))
 
 
-def _raises_on_comparisons() -> None:
-    import jax.export
-
-    (n,) = jax.export.symbolic_shape("n")
-    assert isinstance(n >= 2, bool)
-
-
-def _has_unequal_forms() -> None:
-    import jax.export
-
-    (n,) = jax.export.symbolic_shape("n")
-    assert (n - 4) // 4 + 1 == n // 4
-
-
 _MODULE = "jax._src.export.shape_poly"
 DECISIONS = Workaround(
     "open sizes of JAX",
     "a comparison of symbolic dimensions raises an error, or is False, where it depends on sizes",
-    (_raises_on_comparisons, _has_unequal_forms),
     issue="jax#14290",
     attributes={
         f"{_MODULE}._bounds_decision": _bounds,

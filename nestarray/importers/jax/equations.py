@@ -11,6 +11,10 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import jax
+from jax.extend import core
+from jax.extend.core import jaxpr_as_fun
+
 from nestarray.frontends.jax import vocabulary
 
 #: Primitives of loops, choices and reductions.
@@ -125,13 +129,7 @@ def takes_functions(eqn: Any) -> bool:
 
 
 def bind(eqn: Any, operands: Sequence[Any], params: Mapping[str, Any] | None = None) -> Any:
-    """The value of an equation, or the list of its values.
-
-    Args:
-        eqn: the equation.
-        operands: the values that it reads.
-        params: the parameters of the equation, where they are others.
-    """
+    """The value of an equation, or the list of its values."""
     bound = eqn.primitive.get_bind_params(eqn.params if params is None else params)
     # JAX 0.8 has functions beside the parameters
     functions, named = bound if isinstance(bound, tuple) else ((), bound)
@@ -191,9 +189,6 @@ def call_of(eqn: Any) -> Call:
 @functools.lru_cache(maxsize=256)
 def _solver(eqn: Any) -> Any:
     """The jaxpr of the solver, a function of all operands of the equation."""
-    import jax
-    from jax.extend.core import jaxpr_as_fun
-
     lengths, jaxprs = eqn.params["const_lengths"], eqn.params["jaxprs"]
     first = lengths.matvec + lengths.vecmat
     count = sum(n for n in lengths if n)
@@ -210,8 +205,6 @@ def branches_of(eqn: Any) -> Sequence[Any]:
     branches = eqn.params["branches"]
     if not is_choice_of_platform(eqn):
         return branches
-    import jax
-
     platforms = eqn.params["branches_platforms"]
     here = [i for i, names in enumerate(platforms) if names and jax.default_backend() in names]
     return [branches[here[0] if here else platforms.index(None)]]
@@ -222,9 +215,6 @@ def while_of(eqn: Any) -> While:
 
     A loop of a batch goes on while any row does; rows that have ended keep their values.
     """
-    import jax
-    from jax.extend.core import jaxpr_as_fun
-
     params = eqn.params
     go_on, body = params["cond_jaxpr"], params["body_jaxpr"]
     first, last = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
@@ -284,8 +274,6 @@ def update_of(eqn: Any) -> Any:
 
 
 def _closed(jaxpr: Any, constants: Sequence[Any]) -> Any:
-    from jax.extend import core
-
     return core.ClosedJaxpr(open_jaxpr(jaxpr), getattr(jaxpr, "consts", constants))  # pyright: ignore[reportPrivateImportUsage]
 
 

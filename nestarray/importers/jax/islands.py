@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from nestarray import backends, dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.importers import islands
@@ -55,12 +57,7 @@ def is_only_on_host(eqn: Any) -> bool:
 
 
 def may_be_island(eqn: Any, *, islands: bool) -> bool:
-    """Whether an equation becomes an island.
-
-    Args:
-        eqn: an equation without a function.
-        islands: whether the caller asks for islands.
-    """
+    """Whether an equation becomes an island."""
     if eqn.primitive.name in _REFUSED or eqn.effects:
         return False
     return islands or eqn.primitive.name == "pure_callback"
@@ -83,10 +80,10 @@ def name_of(eqn: Any) -> str:
 class JaxOperation(islands.HostOperation):
     """A function of a flat list of arrays."""
 
+    framework, remedy = "JAX", "give it one with jax.custom_jvp or jax.custom_vjp"
+
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on shapes."""
-        import jax
-
         if any(None in shape for shape, _ in arrays):
             raise UnsupportedError(
                 f"island: {self.name} was traced for fixed sizes; compile the graph for these"
@@ -96,27 +93,5 @@ class JaxOperation(islands.HostOperation):
         results = jax.eval_shape(self.function, *avals)
         return [(tuple(y.shape), dtypes.dtype_of(y)) for y in results]
 
-    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradients, by jax.vjp."""
-        import jax
 
-        places = [i for i, x in enumerate(arguments) if dtypes.dtype_of(x).is_inexact]
-
-        def function(*moving: Any) -> list[Any]:
-            filled = list(arguments)
-            for i, x in zip(places, moving, strict=True):
-                filled[i] = x
-            return [y for y in self.function(*filled) if dtypes.dtype_of(y).is_inexact]
-
-        try:
-            _, pull = jax.vjp(function, *[arguments[i] for i in places])
-        except (ValueError, NotImplementedError) as error:
-            raise UnsupportedError(
-                f"island: {self.name} has no derivative in JAX ({str(error).splitlines()[0]}); "
-                "give it one with jax.custom_jvp or jax.custom_vjp"
-            ) from error
-        # JAX's convention is Jᵀ, ours Jᴴ
-        return tuple([g.conj() for g in pull([ct.conj() for ct in cotangents])])
-
-
-islands.register("jax", islands.Host(_TRACED.find, JaxOperation))
+HOST = islands.Host(_TRACED.find, JaxOperation)

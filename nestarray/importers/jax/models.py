@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import jax
+from jax.core import Tracer
+
 from nestarray import backends, dtypes
 from nestarray.config import use_backend
 from nestarray.container import Container
@@ -21,6 +24,7 @@ from nestarray.errors import ArgumentError
 from nestarray.importers import keras
 from nestarray.importers.jax import objax
 from nestarray.importers.jax.places import named_modules
+from nestarray.importers.jax.selection import MODES, kind_of
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
 from nestarray.interchange.equinox import from_equinox, to_equinox
@@ -31,26 +35,6 @@ from nestarray.nn.module import Module
 
 #: (output, new state by path) of variables, state, arguments and keyword arguments.
 Run = Callable[[Container, Container, tuple[Any, ...], dict[str, Any]], tuple[Any, dict[str, Any]]]
-
-
-#: Arguments of models that select the training behaviour, and their values in training.
-_MODES = {
-    "train": True,
-    "training": True,
-    "is_training": True,
-    "deterministic": False,
-    "use_running_average": False,
-}
-#: Kind of model → the arguments of `trace_graph` that the signature of the source need not have.
-KEYWORDS = {
-    "nnx": frozenset(_MODES),
-    "linen": frozenset([*_MODES, "variables", "rngs", "mutable", "method"]),
-    "equinox": frozenset(),
-    "haiku": frozenset([*_MODES, "params", "state", "rng"]),
-    "objax": frozenset(_MODES),
-    "keras": frozenset(),
-    "": frozenset(["v"]),
-}
 
 
 @dataclass
@@ -79,25 +63,6 @@ class Program:
     random: str = ""
     is_closed: bool = False
     dropped: list[str] = field(default_factory=list)
-
-
-def kind_of(source: Any) -> str:
-    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, ``"objax"``, ``"keras"``; else empty."""
-    if keras.keras_backend(source) == "jax":
-        return "keras"
-    for cls in type(source).__mro__:
-        where = cls.__module__, cls.__name__
-        if where[0].startswith("flax.nnx") and where[1] == "Module":
-            return "nnx"
-        if where[0].startswith("flax.linen") and where[1] == "Module":
-            return "linen"
-        if where[0].startswith("equinox") and where[1] == "Module":
-            return "equinox"
-        if where[0].startswith("haiku") and where[1] in ("Transformed", "TransformedWithState"):
-            return "haiku"
-        if where[0].startswith("objax") and where[1] == "Module":
-            return "objax"
-    return ""
 
 
 def program_of(request: Request) -> Program:
@@ -174,8 +139,6 @@ def _function(request: Request) -> Program:
 @contextlib.contextmanager
 def _kept_attributes(source: Any, dropped: list[str]) -> Iterator[None]:
     """Undo writes of traced arrays into an object's attributes, and note them."""
-    import jax
-    from jax.core import Tracer
 
     def is_traced(x: Any) -> bool:
         return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(x))
@@ -293,8 +256,6 @@ def _closed_modules(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _parts(path: str, module: Any) -> Iterator[tuple[str, Any]]:
     """(path, module) of a module and of those in it."""
-    import jax
-
     if kind_of(module) == "nnx":
         for keys, part in sys.modules["flax.nnx"].iter_modules(module):
             yield _joined_path(path, *map(str, keys)), part
@@ -423,20 +384,13 @@ def _nnx(request: Request) -> Program:
 def _with_modes(
     function: Callable[..., Any], request: Request, kwargs: Mapping[str, Any], module: Any = None
 ) -> dict[str, Any]:
-    """The keyword arguments, with those that `train` determines.
-
-    Args:
-        function: the function that is called.
-        request: with the positional arguments.
-        kwargs: the keyword arguments of the call.
-        module: whose attributes may have determined the mode before.
-    """
+    """The keyword arguments, with those that `train` determines."""
     signature = inspect.signature(function)
     bound = signature.bind_partial(*request.args).arguments
     names = {*signature.parameters, *objax.passed_on(request.source, signature)}
     modes = {
         name: request.train is value
-        for name, value in _MODES.items()
+        for name, value in MODES.items()
         if name in names and name not in bound and getattr(module, name, None) is None
     }
     return modes | dict(kwargs)

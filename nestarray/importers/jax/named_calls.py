@@ -15,6 +15,8 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import jax
+
 from nestarray import dtypes
 from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
@@ -53,8 +55,6 @@ _KNOWN: dict[tuple[str, ...], NamedCall | None] = {}
 @contextlib.contextmanager
 def kept_calls() -> Iterator[None]:
     """Make equations of calls of the functions that JAX inlines, where code names `jax.nn`."""
-    import jax
-
     with one_trace, patched(*[(jax.nn, name, _kept(name)) for name in _INLINED]):
         yield
 
@@ -62,8 +62,6 @@ def kept_calls() -> Iterator[None]:
 @functools.cache
 def _kept(name: str) -> Callable[..., Any]:
     """A function of `jax.nn` as one that JAX does not inline."""
-    import jax
-
     original, settings = getattr(jax.nn, name), _INLINED[name]
     compiled = jax.jit(original, static_argnames=settings)
     signature = inspect.signature(original)
@@ -113,8 +111,6 @@ def _has_keys(eqn: Any) -> bool:
 
 
 def _public(module: str, name: str) -> Callable[..., Any] | None:
-    import jax
-
     function = getattr(functools.reduce(getattr, module.split("."), jax), name, None)
     return function if callable(function) else None
 
@@ -198,8 +194,6 @@ def _is_call(
     settings: dict[str, Any],
 ) -> bool:
     """Whether a function of the equation's inputs is the equation."""
-    import jax
-
     arrays = [x for x, literal in zip(eqn.invars, literals, strict=True) if literal is None]
     native = {key: str(x) if isinstance(x, dtypes.DType) else x for key, x in settings.items()}
 
@@ -228,8 +222,6 @@ def _is_call(
 
 def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:
     """Whether our function returns the shape and dtype of the equation; x64 may change it."""
-    import jax
-
     arrays = [x.aval for x, literal in zip(eqn.invars, literals, strict=True) if literal is None]
 
     def run(*tracers: Any) -> Any:

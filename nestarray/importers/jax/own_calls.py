@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+import jax
+
 from nestarray import backends, dtypes
 from nestarray.dispatch import Op, register_interpreter
 from nestarray.errors import Refused
@@ -121,8 +123,6 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             raise TypeError(f"got {type(result).__name__}, expected arrays")
         return tuple(result)
 
-    import jax
-
     run.__name__ = f"na.{op.name}.{next(_numbers)}"
     try:
         with foreign():
@@ -156,8 +156,6 @@ def own_call(eqn: Any) -> OwnCall | None:
 
 def _is_unchanged(call: OwnCall, eqn: Any) -> bool:
     """Whether an equation is the call itself, not a derivative, a batch or a part of it."""
-    import jax
-
     try:
         with kept_calls(), foreign():
             jaxpr = jax.make_jaxpr(call.run)(*[x.aval for x in eqn.invars])

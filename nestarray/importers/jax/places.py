@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers.patching import one_trace, patched
 
@@ -25,12 +27,7 @@ _FRAMES = 20
 
 
 def place_of(eqn: Any, outer: Place = NOWHERE) -> Place:
-    """The module and the line of an equation.
-
-    Args:
-        eqn: the equation.
-        outer: the place of the equation whose jaxpr contains it.
-    """
+    """The module and the line of an equation."""
     stack = eqn.source_info.name_stack.stack
     scopes = [part.name for part in stack if type(part).__name__ == "Scope"]
     # classes of Equinox and formulas of einsum are not paths
@@ -59,19 +56,13 @@ def _line_of(source_info: Any) -> str:
 
 @contextlib.contextmanager
 def named_modules(parts: Sequence[tuple[str, Any]]) -> Iterator[None]:
-    """Let the calls of modules open a scope with their name.
-
-    Args:
-        parts: (path, module) of each module.
-    """
+    """Let the calls of modules open a scope with their name."""
     paths = {id(module): path for path, module in parts}
     active = [""]
 
     def named(call: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(call)
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-            import jax
-
             path = paths.get(id(self), "")
             if path in ("", active[-1]):  # the second: a method of a base class
                 return call(self, *args, **kwargs)

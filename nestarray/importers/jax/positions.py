@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from nestarray import dtypes
@@ -28,12 +29,7 @@ class Positions(NamedTuple):
 
 
 def positions_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> tuple[Positions, ...]:
-    """The indices that an equation computes, one item for each axis; empty for other equations.
-
-    Args:
-        eqn: the equation.
-        known: the indices of its operands.
-    """
+    """The indices that an equation computes, one item for each axis; empty for other equations."""
     if len(eqn.outvars) != 1:
         return ()
     name, shape = eqn.primitive.name, [*map(size_of, eqn.outvars[0].aval.shape)]
@@ -80,15 +76,7 @@ def constant_positions(value: Any) -> tuple[Positions, ...]:
 
 
 def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]], relations: Relations) -> Any:
-    """The equation of a slice with the same result; None for equations that have none.
-
-    Args:
-        eqn: the equation.
-        known: the indices of its operands after the first, see `positions_of`.
-        relations: of the open sizes.
-    """
-    import jax
-
+    """The equation of a slice with the same result; None for equations that have none."""
     name = eqn.primitive.name
     if name not in ("gather", "dynamic_slice") or not all(known):
         return None

@@ -8,10 +8,74 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, tree
+from nestarray.importers import keras
+from nestarray.importers.protocol import FrameworkImporter, Request
 from nestarray.importers.selection import Search, is_of_packages, methods_of
 
 #: The packages whose functions and objects make a program one of JAX.
 _PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "objax", "optax"])
+
+
+#: Arguments of models that select the training behaviour, and their values in training.
+MODES = {
+    "train": True,
+    "training": True,
+    "is_training": True,
+    "deterministic": False,
+    "use_running_average": False,
+}
+#: Kind of model → the package and the names of its classes.
+_CLASSES = {
+    "nnx": ("flax.nnx", ("Module",)),
+    "linen": ("flax.linen", ("Module",)),
+    "equinox": ("equinox", ("Module",)),
+    "haiku": ("haiku", ("Transformed", "TransformedWithState")),
+    "objax": ("objax", ("Module",)),
+}
+#: Kind of model → the arguments of `trace_graph` that the signature of the source need not have.
+KEYWORDS = {
+    "nnx": frozenset(MODES),
+    "linen": frozenset([*MODES, "variables", "rngs", "mutable", "method"]),
+    "equinox": frozenset(),
+    "haiku": frozenset([*MODES, "params", "state", "rng"]),
+    "objax": frozenset(MODES),
+    "keras": frozenset(),
+    "": frozenset(["v"]),
+}
+
+
+class JaxImporter(FrameworkImporter):
+    """Reads functions of JAX, and models of Flax, Haiku, Equinox and Objax."""
+
+    framework = "jax"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is a model of a JAX library, or a function that uses JAX."""
+        if kind_of(request.source):
+            return True
+        if not callable(request.source) or isinstance(request.source, type):
+            return False
+        if not request.frameworks <= {"jax", "numpy"}:  # JAX takes arrays of NumPy
+            return False
+        if request.framework:
+            return True
+        example = (request.args, request.kwargs)
+        return request.frameworks != {"numpy"} and uses_jax(request.source, example)
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """The arguments with the variables of a model."""
+        return KEYWORDS.get(kind_of(source), frozenset())
+
+
+def kind_of(source: Any) -> str:
+    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, ``"objax"``, ``"keras"``; else empty."""
+    if keras.keras_backend(source) == "jax":
+        return "keras"
+    for cls in type(source).__mro__:
+        for kind, (package, names) in _CLASSES.items():
+            if cls.__module__.startswith(package) and cls.__name__ in names:
+                return kind
+    return ""
 
 
 def uses_jax(function: Any, example: Any) -> bool:
@@ -20,11 +84,6 @@ def uses_jax(function: Any, example: Any) -> bool:
     Its arguments are methods of JAX's arrays, functions of JAX, and nodes of classes that are
     registered with JAX. A function of JAX arrays that itself names NumPy's arrays or functions, and
     nothing of nestarray, is of JAX too: JAX's operators take NumPy arrays, ops of `na` do not.
-
-    Args:
-        function: any callable.
-        example: its arguments; with Containers among them, methods that Containers have too
-            are theirs.
     """
     import jax
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+from jax import tree_util
+
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
@@ -28,16 +32,9 @@ def named_axes(
 ) -> list[dict[int, str]]:
     """{axis: name} for each leaf of an example.
 
-    Args:
-        sizes: the specification.
-        names: the names of `args`.
-        args, kwargs: the example.
-
     Raises:
         ArgumentError, ShapeError: the specification does not fit the example.
     """
-    from jax import tree_util
-
     arguments = [*zip(names, args, strict=True), *sorted(kwargs.items())]  # as JAX flattens dicts
     pairs = [
         ((tree_util.DictKey(name), *path), leaf)
@@ -58,8 +55,6 @@ def scope_of(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]) -> Scope:
 
 def symbolic(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], scope: Scope) -> list[Any]:
     """The leaves, with symbolic shapes where axes have names."""
-    import jax
-
     native = native_scope(scope)
 
     def open_one(leaf: Any, names: Mapping[int, str]) -> Any:
@@ -85,8 +80,6 @@ def with_same_padding(eqn: Any) -> Mapping[str, Any]:
     params = eqn.params
     if not has_symbolic(params.get("padding")):
         return params
-    import jax
-
     shape, numbers = eqn.invars[0].aval.shape, params.get("dimension_numbers")
     if numbers is None:
         window, gaps = params["window_dimensions"], params["window_dilation"]
@@ -106,8 +99,6 @@ def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) ->
 
     Without rules, functions with custom derivatives have the derivatives of their formulas.
     """
-    import jax
-
     if is_symbolic(value) or isinstance(value, Size):
         return value_at(size_of(value), sizes)
     if isinstance(value, (list, tuple)):
@@ -141,8 +132,6 @@ def bound(
     """The value of an equation with numbers for the names."""
     primitive, params = eqn.primitive, eqn.params
     if primitive.name == "dim_as_value":
-        import jax.numpy as jnp
-
         return jnp.asarray(concrete(params["dim"], sizes), jnp.int32)
     if sizes and primitive.name in ("custom_jvp_call", "custom_vjp_call"):
         call = concrete(call_of(eqn).jaxpr, sizes, has_rules=False)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jax.core import Tracer
+
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
 
@@ -70,12 +72,7 @@ def _errors_of_flax() -> tuple[type[Exception], ...]:
 
 @contextlib.contextmanager
 def explained(name: str, *, has_open_sizes: bool = False) -> Iterator[None]:
-    """Turn JAX's errors about traced values into `ConversionError`.
-
-    Args:
-        name: of the source.
-        has_open_sizes: whether to turn errors about symbolic dimensions too.
-    """
+    """Turn JAX's errors about traced values into `ConversionError`."""
 
     try:
         yield
@@ -104,14 +101,7 @@ def explained(name: str, *, has_open_sizes: bool = False) -> Iterator[None]:
 
 
 def refuse_leaked(name: str, constant: Any) -> None:
-    """Raise ConversionError if a constant of a program is a traced array.
-
-    Args:
-        name: of the source.
-        constant: any value.
-    """
-    from jax.core import Tracer
-
+    """Raise ConversionError if a constant of a program is a traced array."""
     if isinstance(constant, Tracer):
         cause = dict(_REMEDIES)["UnexpectedTracerError"]
         described = f"{constant.dtype}[{', '.join(map(str, constant.shape))}]"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from nestarray import backends, dtypes
@@ -18,9 +20,9 @@ from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node, iter_nodes
 from nestarray.graph.sizes import Sizes
-from nestarray.importers.jax import calls, control_flow, random_keys
+from nestarray.importers.jax import calls, control_flow
 from nestarray.importers.jax.control_flow import NO_RULES, Derivatives
-from nestarray.importers.jax.decompositions import decomposition, why_unread
+from nestarray.importers.jax.decompositions import decomposition, moves_keys, on_words, why_unread
 from nestarray.importers.jax.equations import (
     CONTROL_FLOW,
     PRIMITIVES,
@@ -69,13 +71,7 @@ def reads(primitive: str) -> bool:
 
 
 class Translation(Translator):
-    """Turns one jaxpr into one Graph.
-
-    Args:
-        program: the source.
-        request: the call of `trace_graph`.
-        traced: the jaxpr of the source.
-    """
+    """Turns one jaxpr into one Graph."""
 
     framework = "jax"
 
@@ -173,8 +169,6 @@ class Translation(Translator):
 
     def graph(self) -> Graph:
         """The whole translation."""
-        import jax
-
         closed, scope, leaves, structure, inputs, axes, output = self.traced
         builder, program = self.builder, self.program
         env: dict[Any, Value] = {}
@@ -208,8 +202,6 @@ class Translation(Translator):
 
     def constant(self, array: Any, held: Any = None) -> Value:
         """A variable that the function names, or a constant; see `Translator.constant`."""
-        import jax.numpy as jnp
-
         if id(array) in self.closed_variables:
             return self.closed_variables[id(array)]
         refuse_leaked(self.program.name, array)
@@ -223,12 +215,7 @@ class Translation(Translator):
     # -- equations ---------------------------------------------------------------------------
 
     def _results(self, called: Any, env: dict[Any, Value]) -> list[Value]:
-        """Translate the equations of a jaxpr, and return its results.
-
-        Args:
-            called: the jaxpr, with its constants or without.
-            env: the values of its arguments.
-        """
+        """Translate the equations of a jaxpr, and return its results."""
         jaxpr = open_jaxpr(called)
         for var, array in zip(jaxpr.constvars, getattr(called, "consts", ())):
             env[var] = self.constant(array)
@@ -275,7 +262,7 @@ class Translation(Translator):
             results = result if eqn.primitive.multiple_results else [result]
             return [Value(known=x) for x in results]
         node = control_flow.translate(self, eqn, inputs)
-        if node is None and random_keys.is_moving(eqn):
+        if node is None and moves_keys(eqn):
             return self._with_equation(eqn, inputs, None, self._on_words(eqn, inputs))
         node = node or calls.call(self, eqn, inputs)
         return self._with_equation(eqn, inputs, node, self._items(eqn, node))
@@ -283,14 +270,7 @@ class Translation(Translator):
     def _with_equation(
         self, eqn: Any, inputs: Sequence[Value], node: Node | None, items: Sequence[Node]
     ) -> list[Value]:
-        """The values of an equation, which a proof runs.
-
-        Args:
-            eqn: the equation.
-            inputs: its operands.
-            node: of all its results.
-            items: of each result.
-        """
+        """The values of an equation, which a proof runs."""
         if self.depth:
             return list(map(Value, items))
         operands = [x.of if x.known is None else x.known for x in inputs]
@@ -317,7 +297,7 @@ class Translation(Translator):
         """The results of an equation on arrays of keys, on the arrays of their words."""
         words = [x if x.known is None else Value(known=key_words(x.known)) for x in inputs]
         with self.unrecorded():  # the source has one equation
-            return list(map(self.node, self._inlined(random_keys.on_words(eqn), words)))
+            return list(map(self.node, self._inlined(on_words(eqn), words)))
 
     def function(
         self,

@@ -15,11 +15,7 @@ Holder = dict[Any, Any] | list[Any]
 
 
 class Attributes:
-    """The arrays among the attributes of an object and of the objects, lists and dicts in them.
-
-    Args:
-        owner: the object.
-    """
+    """The arrays among the attributes of an object and of the objects, lists and dicts in them."""
 
     def __init__(self, owner: Any) -> None:
         self._holders: list[Holder] = []

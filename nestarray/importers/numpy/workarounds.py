@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import inspect
 import math
 import sys
@@ -27,8 +26,8 @@ from nestarray.frontends import numpy as frontend
 from nestarray.importers.numpy import replacements, scipy_functions
 from nestarray.importers.numpy.copies import with_globals
 from nestarray.importers.numpy.iteration import NdIter, enumerated
-from nestarray.importers.numpy.random import RecordedGenerator
 from nestarray.importers.numpy.recording import Recording
+from nestarray.importers.numpy.replacements import RecordedGenerator
 from nestarray.importers.patching import patched
 from nestarray.importers.workarounds import Workaround, resolve
 
@@ -43,10 +42,6 @@ CREATION = (
 @contextlib.contextmanager
 def applied(recording: Recording, source: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Apply the workarounds for one run.
-
-    Args:
-        recording: the run.
-        source: the function that runs.
 
     Returns:
         the function to run in place of `source`.
@@ -90,66 +85,6 @@ def _compiled_modules() -> Iterator[Any]:
             yield module
 
 
-class _Duck:
-    """An array of another class, with NumPy's protocols, for the reproducers."""
-
-    shape, ndim, dtype = (2,), 1, np.dtype(float)
-
-    def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
-        return self
-
-    def __array_function__(self, *args: Any, **kwargs: Any) -> Any:
-        return self
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("its elements are not known")
-
-
-def _callers_in_compiled_code() -> None:
-    callers: list[str] = []
-    native = np.arange
-
-    def arange(*args: Any, **kwargs: Any) -> Any:
-        callers.append(str(sys._getframe(1).f_globals["__name__"]).partition(".")[0])
-        return native(*args, **kwargs)
-
-    np.arange = arange  # type: ignore[assignment]
-    try:
-        np.random.default_rng(0).permutation(3)
-    finally:
-        np.arange = native
-    if callers != ["numpy"]:
-        raise RuntimeError(f"the caller of np.arange is {callers}")
-
-
-def _write_into_new_array() -> None:
-    np.zeros(2)[...] = _Duck()
-
-
-def _write_into_random_numbers() -> None:
-    np.random.default_rng(0).normal(size=2)[...] = _Duck()
-
-
-def _sum_of_list() -> None:
-    np.sum([_Duck(), _Duck()])
-
-
-def _iteration() -> None:
-    np.nditer(_Duck())  # type: ignore[call-overload]
-
-
-def _vectorized_function() -> None:
-    np.vectorize(abs)(_Duck())
-
-
-def _sine_of_math() -> None:
-    math.sin(_Duck())  # type: ignore[arg-type]
-
-
-def _solution_by_scipy() -> None:
-    importlib.import_module("scipy.linalg").solve(_Duck(), _Duck())
-
-
 def _of_frontend() -> Iterator[tuple[str, Any, Any]]:
     """(name, native, function of the frontend) of functions that take arrays."""
     for home, own in ((np, frontend), (np.linalg, frontend.linalg), (np.fft, frontend.fft)):
@@ -164,14 +99,12 @@ def _of_frontend() -> Iterator[tuple[str, Any, Any]]:
 _COMPILED = Workaround(
     name="callers in compiled code",
     cause="compiled code calls NumPy's functions without a frame, and seems to be its caller",
-    reproducers=(_callers_in_compiled_code,),
     context=_unchanged_in_compiled_code,
 )
 
 _CREATIONS = Workaround(
     name="new arrays",
     cause="functions that make arrays have no argument to ask for a protocol",
-    reproducers=(_write_into_new_array,),
     attributes={
         f"numpy.{name}": functools.partial(replacements.creation, getattr(frontend, name))
         for name in CREATION
@@ -185,7 +118,6 @@ _CREATIONS = Workaround(
 _LISTS = Workaround(
     name="lists of arrays",
     cause="NumPy reads the elements of a list, and asks them for no protocol",
-    reproducers=(_sum_of_list,),
     attributes={
         name: functools.partial(
             replacements.Ufunc if isinstance(native, np.ufunc) else replacements.of_lists, function
@@ -197,7 +129,6 @@ _LISTS = Workaround(
 _ELEMENTS = Workaround(
     name="elements of arrays",
     cause="functions that take arrays apart ask them for no protocol",
-    reproducers=(_iteration, _vectorized_function),
     attributes={
         "numpy.vectorize.__call__": replacements.vectorized,
         "numpy.nditer": functools.partial(replacements.of_arrays, NdIter),
@@ -211,7 +142,6 @@ _ELEMENTS = Workaround(
 _RANDOM = Workaround(
     name="random numbers",
     cause="generators return arrays of NumPy",
-    reproducers=(_write_into_random_numbers,),
     attributes={
         f"numpy.random.{name}": replacements.drawn_by
         for name, native in vars(np.random).items()
@@ -227,7 +157,6 @@ _RANDOM = Workaround(
 _MATH = Workaround(
     name="functions of math",
     cause="they make a number of their argument",
-    reproducers=(_sine_of_math,),
     attributes={
         f"math.{name}": functools.partial(replacements.of_math, name)
         for name in vars(math)
@@ -247,6 +176,5 @@ def of_scipy(names: tuple[str, ...]) -> Workaround:
     return Workaround(
         name="functions of SciPy",
         cause="they ask their arguments for no protocol",
-        reproducers=(_solution_by_scipy,),
         attributes={name: functools.partial(replacements.of_scipy, name) for name in names},
     )

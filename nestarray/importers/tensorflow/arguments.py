@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import tensorflow as tf
 
 from nestarray import dtypes
 from nestarray.frontends import rules
+from nestarray.frontends.tensorflow import vocabulary
 from nestarray.importers.tensorflow import known_values, operations, sizes
+from nestarray.importers.tensorflow.islands import may_be_island
 from nestarray.importers.tensorflow.operations import Cell
 
 if TYPE_CHECKING:
@@ -26,14 +29,7 @@ _TAKE_NUMBERS = frozenset(
 def arguments_of(
     to: Translation, op: Any, rule: rules.Rule, inputs: Sequence[Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by the names of the operation's.
-
-    Args:
-        to: the translation.
-        op: the operation.
-        rule: of its function.
-        inputs: its operands.
-    """
+    """The arguments of a call by the names of the operation's."""
     parameters = rules.signature_of(rule.function).parameters
     number = op.type in _TAKE_NUMBERS and any(_node_of(x) is not None for x in inputs)
     named: dict[str, Any] = {}
@@ -96,8 +92,6 @@ def _elements(open_sizes: sizes.OpenSizes, known: np.ndarray) -> Any:
 
 def setting_of(value: Any) -> Any:
     """An attribute as graphs hold it."""
-    import tensorflow as tf
-
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, tf.DType):
@@ -115,3 +109,62 @@ def is_equal(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, (list, tuple)):
         return list(a) == list(b)
     return type(a) is type(b) and a == b
+
+
+# -- rules --------------------------------------------------------------------------------------
+
+
+def rule_of(op: Any) -> rules.Rule | None:
+    """The rule of an operation whose attributes it takes."""
+    return None if _refused_attributes(op) else vocabulary.find(op.type)
+
+
+def why_missing(op: Any) -> str:
+    """Why an operation has no function, and the remedy."""
+    names = {x.dtype.name for x in (*op.inputs, *op.outputs)}
+    known = [reason for name, reason in _NO_ARRAYS.items() if name in names or name in op.type]
+    remedy = "; islands=True would run it in TensorFlow on the host"
+    reason = known[0] if known else "there is no function of that name"
+    reason = _refused_attributes(op) or reason
+    return reason + remedy * may_be_island(op, islands=True)
+
+
+#: Dtype, or a part of an operation's name → why a graph does not have the operation.
+_NO_ARRAYS = {
+    "RngReadAndSkip": "it advances a tf.random.Generator; draw with tf.random.stateless_normal and a seed",
+    "Ragged": "it computes with ragged tensors, which a graph does not have; pass a dense tensor and a mask",
+    "string": "it computes with strings, which a graph does not have",
+    "resource": "it uses a resource that is no variable, such as a table, a queue or an iterator; pass "
+    "its values as an argument",
+    "variant": "it uses a value that is no array, such as a dataset; pass its arrays as arguments",
+}
+
+
+def _refused_attributes(op: Any) -> str:
+    """The attributes that the function of an operation does not take, and the remedy.
+
+    An attribute of a later release at its default is accepted; empty if all are.
+    """
+    rule = vocabulary.find(op.type)
+    if rule is None or rule.is_ignored:
+        return ""
+    names, parameters = operations.parameter_names(op), rules.signature_of(rule.function).parameters
+    inferred = operations.inferred(op)
+    for attribute in op.op_def.attr:
+        name = str(attribute.name)
+        is_known = names.get(name, name) in parameters or name in vocabulary.NO_EFFECT
+        if is_known or name in inferred or not attribute.HasField("default_value"):
+            continue
+        if op.node_def.attr[name] != attribute.default_value and attribute.type != "type":
+            return (
+                f"attribute {name}={setting_of(op.get_attr(name))!r} (TensorFlow {tf.__version__}) "
+                f"is unknown; use the default {_default(attribute)!r}, or update nestarray"
+            )
+    return ""
+
+
+def _default(attribute: Any) -> Any:
+    """The default of an attribute of an operation."""
+    value = attribute.default_value
+    default = getattr(value, value.WhichOneof("value"))
+    return default.decode() if isinstance(default, bytes) else default

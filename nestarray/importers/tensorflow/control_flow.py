@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nestarray import dtypes, ops
+from nestarray import dtypes
 from nestarray.errors import Refused
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
@@ -21,7 +21,6 @@ from nestarray.importers.tensorflow.tensor_lists import (
 )
 from nestarray.importers.translator import Value
 from nestarray.sizes import Size
-from nestarray.transforms import call_with_vjp, cond, scan, switch, while_loop
 
 if TYPE_CHECKING:
     from nestarray.importers.tensorflow.translation import Translation
@@ -50,11 +49,9 @@ def _choice(to: Translation, op: Any, index: Value, *operands: Any) -> list[Any]
             body.output = (*[_array(to, x) for x in results], *cells)
         bodies.append(body)
     if is_case:
-        args = (_branch_index(to, index, len(bodies)), bodies)
-        node = to.builder.call("switch", switch, "na.switch", args, origin=op.type)
+        node = to.op("switch", _branch_index(to, index, len(bodies)), bodies, origin=op.type)
     else:
-        args = (_truth(to, index), *bodies)
-        node = to.builder.call("cond", cond, "na.cond", args, origin=op.type)
+        node = to.op("cond", _truth(to, index), *bodies, origin=op.type)
     results = []
     for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
         avals = [body.output[i].aval for body in bodies]
@@ -72,15 +69,14 @@ def _choice(to: Translation, op: Any, index: Value, *operands: Any) -> list[Any]
 def _branch_index(to: Translation, index: Value, count: int) -> Node:
     """The index with the last branch for numbers out of range."""
     node = to.node(index)
-    is_below = to.builder.call("less", ops.less, "na.less", (node, 0))
-    return to.builder.call("index", ops.where, "na.where", (is_below, count - 1, node))
+    return to.op("where", to.op("less", node, 0), count - 1, node, label="index")
 
 
 def _truth(to: Translation, value: Value) -> Node:
     node = to.node(value)
     if node.aval is not None and node.aval.dtype is dtypes.bool:
         return node
-    return to.builder.call("is_true", ops.not_equal, "na.not_equal", (node, 0))
+    return to.op("not_equal", node, 0, label="is_true")
 
 
 # -- loops -------------------------------------------------------------------------------------
@@ -150,10 +146,10 @@ def with_rule(to: Translation, op: Any, *inputs: Any) -> list[Any]:
     equation = to.equation(op, inputs)
     still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in places]
     settings = {"nondiff_argnums": tuple(still)} if still else {}
-    node = to.builder.call(
-        "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
-        settings, origin=op.type,
-    )  # fmt: skip
+    functions = body, forward, backward
+    node = to.op(
+        "call_with_vjp", *functions, tuple(nodes), label="custom", origin=op.type, **settings
+    )
     return to.results(equation, node, avals[:count])
 
 
@@ -229,9 +225,7 @@ class _Loop:
                     )
                     self._check_shapes(function.output, avals)
             bodies.append(function)
-        node = self.builder.call(
-            "while_loop", while_loop, "na.while_loop", (*bodies, start), origin=self.op.type,
-        )  # fmt: skip
+        node = self.to.op("while_loop", *bodies, start, origin=self.op.type)
         return self._results(node, avals, {})
 
     def as_scan(self, condition: Any, body: Any) -> list[Any]:
@@ -252,8 +246,7 @@ class _Loop:
             go_on = None
             if masked:
                 (more,) = run(self.to, condition, arguments)
-                args = (carry[-1], self.to.node(more))
-                go_on = self.builder.call("go_on", ops.logical_and, "na.logical_and", args)
+                go_on = self.to.op("logical_and", carry[-1], self.to.node(more), label="go_on")
             results = run(self.to, body, arguments)
             new = [self._next(i, results, arguments) for i in self.carried]
             self._check_shapes(new, avals)
@@ -264,20 +257,16 @@ class _Loop:
                 ys = [self._chosen(go_on, y, 0) for y in ys]
             function.output = tuple(new), tuple(ys)
         settings = {} if rows else {"length": self.to.sizes.node(self.steps.length)}
-        node = self.builder.call(
-            "scan", scan, "na.scan", (function, start, tuple(rows.values())), settings,
-            origin=self.op.type,
-        )  # fmt: skip
+        xs = tuple(rows.values())
+        node = self.to.op("scan", function, start, xs, origin=self.op.type, **settings)
         last_carry, rows_made = self.to.carry_and_rows(node)
         made_columns = {}
         for k, i in enumerate(columns):
             aval, length = results[i].aval, self.steps.length
             stack = self.builder.item(rows_made, k, aval=with_length(self.to, aval, length))
             if i in last:
-                args, length = (stack, slice(-1, None)), 1
-                stack = self.builder.call(
-                    "last", ops.getitem, "na.getitem", args, aval=with_length(self.to, aval, length)
-                )
+                length, one = 1, with_length(self.to, aval, 1)
+                stack = self.to.op("getitem", stack, slice(-1, None), label="last", aval=one)
             made_columns[i] = TensorList(stack, length, aval, constant=results[i].row.known)
         return self._results(last_carry, avals, made_columns, popped=set(rows) - self.steps.fixed)
 
@@ -297,7 +286,7 @@ class _Loop:
                 )
 
     def _chosen(self, go_on: Node, new: Any, old: Any) -> Node:
-        return self.builder.call("chosen", ops.where, "na.where", (go_on, new, old))
+        return self.to.op("where", go_on, new, old, label="chosen")
 
     def _carry(self, body: Any) -> tuple[list[Aval | None], tuple[Any, ...]]:
         """Shapes and first values of the carried variables."""
@@ -400,9 +389,7 @@ class _Loop:
             elif self.steps.is_exact and [op.type for op in reading] == ["TensorListPopBack"]:
                 output = loops.origin(body.outputs[i])
                 if output is reading[0].outputs[0]:
-                    rows[i] = self.builder.call(
-                        "flip", ops.flip, "na.flip", (x.stack,), {"axis": 0}, aval=x.stack.aval
-                    )
+                    rows[i] = self.to.op("flip", x.stack, axis=0, aval=x.stack.aval)
         return rows
 
     def _columns(self, body: Any) -> list[int]:

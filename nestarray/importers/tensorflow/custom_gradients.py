@@ -10,6 +10,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
+import tensorflow as tf
+
 
 class Rule(NamedTuple):
     """The rule of one call.
@@ -60,7 +62,6 @@ def rule_of(op: Any) -> Rule:
 
 
 def _traced(op: Any) -> Rule:
-    import tensorflow as tf
     from tensorflow.python.framework import ops  # type: ignore[attr-defined]
 
     places: list[int | None] = []

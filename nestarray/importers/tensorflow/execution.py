@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray.frontends.tensorflow.vocabulary import IGNORED
 from nestarray.importers.tensorflow import custom_gradients, version_1
 from nestarray.importers.tensorflow.operations import (
@@ -33,8 +35,6 @@ from nestarray.importers.tensorflow.operations import (
 
 def run(op: Any, values: Sequence[Any]) -> list[Any]:
     """The results of one operation on tensors; Cells represent variables."""
-    import tensorflow as tf
-
     if op.type in CALLS:
         return _CONTROL_FLOW[op.type](op, list(values))
     if op.type == "Const":
@@ -67,8 +67,6 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
 
 def _with_rule(op: Any, values: Sequence[Any]) -> list[Any]:
     """The operands of an operation with a custom gradient, with the gradients of its rule."""
-    import tensorflow as tf
-
     rule, count = custom_gradients.rule_of(op), len(op.inputs)
     captured = values[count:]
 
@@ -97,14 +95,7 @@ def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
 
 
 def retraced(concrete: Any, specs: Sequence[Any]) -> Any:
-    """A concrete function without calls and without operations of TensorFlow 1.
-
-    Args:
-        concrete: has them.
-        specs: of its arguments.
-    """
-    import tensorflow as tf
-
+    """A concrete function without calls and without operations of TensorFlow 1."""
     variables = {id(x.handle): x for x in concrete.graph.variables}
     captured = [
         _Captured(variables[id(x)]) if id(x) in variables else x for x, _ in concrete.graph.captures
@@ -138,8 +129,6 @@ def _called(op: Any, values: list[Any]) -> list[Any]:
 
 
 def _loop(op: Any, values: list[Any]) -> list[Any]:
-    import tensorflow as tf
-
     cond, body = functions_of(op)
     written = written_inputs(op)
     moving = [i for i, x in enumerate(values) if not isinstance(x, Cell)]
@@ -178,8 +167,6 @@ def _loop(op: Any, values: list[Any]) -> list[Any]:
 
 
 def _choice(op: Any, values: list[Any]) -> list[Any]:
-    import tensorflow as tf
-
     index, *operands = values
     written = [i - 1 for i in written_inputs(op)]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray import backends, dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import Place
@@ -25,12 +27,7 @@ _TRACED = islands.TracedOperations("TensorFlow", "operation")
 
 
 def may_be_island(op: Any, *, islands: bool) -> bool:
-    """Whether an operation becomes an island.
-
-    Args:
-        op: an operation without a function.
-        islands: whether the caller asks for islands.
-    """
+    """Whether an operation becomes an island."""
     if any(not _is_numeric(x) for x in (*op.inputs, *op.outputs)):
         return False
     return op.type in PYTHON or (islands and not op.op_def.is_stateful)
@@ -49,14 +46,15 @@ def _is_numeric(tensor: Any) -> bool:
 class TensorFlowOperation(islands.HostOperation):
     """A function of a flat list of tensors."""
 
+    framework = "TensorFlow"
+    remedy = "use tf.py_function for tf.numpy_function, or tf.custom_gradient"
+
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by TensorFlow's shape inference.
 
         Raises:
             UnsupportedError: TensorFlow does not know a shape.
         """
-        import tensorflow as tf
-
         core = backends.core("tensorflow")
         specs = [tf.TensorSpec(shape, core.native_dtype(dtype)) for shape, dtype in arrays]
         graph = tf.function(self.value, autograph=False).get_concrete_function(*specs)
@@ -77,26 +75,6 @@ class TensorFlowOperation(islands.HostOperation):
     def pullback(self, count: int) -> TensorFlowOperation:
         """The pullback, whose results have the shapes of the inexact arguments."""
         return _Pullback(lambda *x: self.gradients(x[:count], x[count:]), self.name, count)
-
-    def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
-        """The gradients, by a tape."""
-        import tensorflow as tf
-
-        moving = [x for x in arguments if dtypes.dtype_of(x).is_inexact]
-        with tf.GradientTape() as tape:
-            tape.watch(moving)
-            results = [y for y in self.function(*arguments) if dtypes.dtype_of(y).is_inexact]
-        try:
-            gradients = tape.gradient(results, moving, list(cotangents))
-        except LookupError as error:
-            raise UnsupportedError(
-                f"island: {self.name} has no derivative in TensorFlow; use tf.py_function for "
-                "tf.numpy_function, or tf.custom_gradient"
-            ) from error
-        zeros = [tf.zeros_like(x) for x in moving]
-        return tuple(
-            [z if g is None else tf.convert_to_tensor(g) for g, z in zip(gradients, zeros)]
-        )
 
 
 class _Pullback(TensorFlowOperation):
@@ -126,4 +104,4 @@ def _find(name: str) -> Callable[..., Any]:
     return run
 
 
-islands.register("tensorflow", islands.Host(_find, TensorFlowOperation))
+HOST = islands.Host(_find, TensorFlowOperation)

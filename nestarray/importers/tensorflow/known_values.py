@@ -26,13 +26,7 @@ def is_symbolic(value: Any) -> bool:
 
 
 def computed(op: Any, run: Callable[..., Any], values: Sequence[np.ndarray]) -> list[Any] | None:
-    """The results of an operation on known values; None if it stays a call.
-
-    Args:
-        op: the operation.
-        run: runs it on values.
-        values: its operands.
-    """
+    """The results of an operation on known values; None if it stays a call."""
     if any(map(is_symbolic, values)):
         return _moved(op, run, values) if op.type in _MOVES else _computed(op, values)
     if any(x.size > _MOST for x in values):
@@ -43,11 +37,7 @@ def computed(op: Any, run: Callable[..., Any], values: Sequence[np.ndarray]) -> 
 
 
 def limit(op: Any) -> np.ndarray | None:
-    """The value a of min(a, max(b, x)), if a ≤ b: the length of counts of a fixed length.
-
-    Args:
-        op: an operation on integers.
-    """
+    """The value a of min(a, max(b, x)), if a ≤ b: the length of counts of a fixed length."""
     if op.type != "Minimum" or not op.outputs[0].dtype.is_integer:
         return None
     least, inner = (x.op for x in op.inputs)

@@ -41,12 +41,7 @@ class Steps:
 
 
 def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
-    """The counters and the length of a loop.
-
-    Args:
-        cond, body: the graphs of its functions.
-        inputs: the first values of its variables.
-    """
+    """The counters and the length of a loop."""
     fixed = {i for i, y in enumerate(body.outputs) if argument_of(body, y) == i}
     counters = {}
     for i, y in enumerate(body.outputs):

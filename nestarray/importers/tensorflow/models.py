@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import tensorflow as tf
+
 from nestarray import backends, tree
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.graph.binding import argument_names
@@ -20,12 +22,7 @@ from nestarray.importers.selection import variables_of
 from nestarray.importers.size_spec import declared_axes, named_axes, named_leaves
 from nestarray.importers.tensorflow import execution, operations, version_1
 from nestarray.importers.tensorflow.places import Layers
-from nestarray.importers.tensorflow.selection import kind_of
-
-#: Kind of source → the arguments of `trace_graph` that its signature need not have.
-KEYWORDS = {
-    "saved": frozenset(["signature"]),
-}
+from nestarray.importers.tensorflow.selection import kind_of, modes
 
 
 class Variable(NamedTuple):
@@ -95,8 +92,6 @@ def program_of(request: Request) -> Program:
             text or ragged.
         ConversionError: TensorFlow cannot trace the source.
     """
-    import tensorflow as tf
-
     source, kwargs = request.source, dict(request.kwargs)
     kind = kind_of(source)
     name = _name_of(source)
@@ -160,8 +155,6 @@ def _function_of(
     source: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, train: bool
 ) -> Callable[..., Any]:
     """The source as a function of the example; takes the keyword ``signature`` from `kwargs`."""
-    import tensorflow as tf
-
     if kind == "saved":
         return _signature(source, kwargs.pop("signature", None), train=train)
     if kind == "keras":
@@ -213,26 +206,13 @@ def _signature(source: Any, name: str | None, *, train: bool) -> Callable[..., A
     return call
 
 
-def modes(function: Any) -> list[str]:
-    """The arguments by which a function selects the training behaviour."""
-    try:
-        known = inspect.signature(getattr(function, "python_function", function)).parameters
-    except (TypeError, ValueError):
-        return []
-    return [name for name in ("training", "is_training") if name in known]
-
-
 def _as_tensor(x: Any) -> Any:
     """An array of NumPy as a tensor; other values unchanged."""
-    import tensorflow as tf
-
     return tf.convert_to_tensor(x) if backends.backend_of_value(x) == "numpy" else x
 
 
 def _check_input(name: str, place: str, x: Any) -> None:
     """Refuse inputs that no graph has."""
-    import tensorflow as tf
-
     refused = {
         tf.RaggedTensor: "a ragged tensor, expected a dense one; give x.to_tensor() and a mask",
         tf.SparseTensor: "a sparse tensor, expected a dense one: tf.sparse.to_dense(x)",
@@ -249,8 +229,6 @@ def _check_input(name: str, place: str, x: Any) -> None:
 
 def _dense(program: Program, x: Any) -> Any:
     """A result as a tensor."""
-    import tensorflow as tf
-
     if isinstance(x, tf.IndexedSlices):
         return tf.convert_to_tensor(x)
     if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
@@ -299,8 +277,6 @@ def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:
 
 def _variables_in(owner: Any, name: str) -> Iterator[tuple[str, Any, bool]]:
     """(path, tf.Variable, whether it is trained) of a model, a module or a variable."""
-    import tensorflow as tf
-
     kind = kind_of(owner)
     if kind == "keras":
         trained = {id(v) for v in owner.trainable_variables}

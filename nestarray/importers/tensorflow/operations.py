@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
+import tensorflow as tf
 
 from nestarray.importers.tensorflow import custom_gradients
 
@@ -42,8 +43,6 @@ def _rows(function: str) -> Callable[..., Any]:
     """A function that changes rows of a tensor."""
 
     def change(old: Any, indices: Any, updates: Any) -> Any:
-        import tensorflow as tf
-
         return getattr(tf, function)(old, indices[..., None], updates)
 
     return change
@@ -53,8 +52,6 @@ def _tuples(function: str) -> Callable[..., Any]:
     """A function that changes elements of a tensor."""
 
     def change(old: Any, indices: Any, updates: Any) -> Any:
-        import tensorflow as tf
-
         return getattr(tf, function)(old, indices, updates)
 
     return change
@@ -244,7 +241,6 @@ def operands_of(op: Any) -> list[Any]:
 
 def function_of(name: str) -> Callable[..., Any]:
     """The function of an operation on tensors; ``tf.raw_ops`` lacks operations of XLA."""
-    import tensorflow as tf
     from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
     return getattr(tf.raw_ops, name, None) or getattr(gen_xla_ops, name)
@@ -299,8 +295,6 @@ def attributes_of(op: Any) -> dict[str, Any]:
 
 
 def _attribute(op: Any, attribute: Any) -> Any:
-    import tensorflow as tf
-
     value = op.get_attr(attribute.name)
     if attribute.type == "shape":
         return tf.TensorShape(value)
@@ -317,6 +311,4 @@ def has_many_results(op: Any) -> bool:
 
 def constant_of(op: Any) -> np.ndarray:
     """The value of a constant."""
-    import tensorflow as tf
-
     return tf.make_ndarray(op.get_attr("value"))

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers.patching import patched
 from nestarray.importers.tensorflow.selection import kind_of
@@ -50,8 +52,6 @@ class Layers:
     def _noted(self, call: Callable[..., Any], paths: dict[int, str]) -> Callable[..., Any]:
         @functools.wraps(call)
         def run(layer: Any, *args: Any, **kwargs: Any) -> Any:
-            import tensorflow as tf
-
             path = paths.get(id(layer), "")
             graph = tf.compat.v1.get_default_graph()
             if not path or tf.executing_eagerly():
@@ -70,12 +70,7 @@ class Layers:
         return run
 
     def place_of(self, op: Any, outer: Place = NOWHERE) -> Place:
-        """The layer and the line of an operation.
-
-        Args:
-            op: the operation.
-            outer: the place of the operation whose function contains it.
-        """
+        """The layer and the line of an operation."""
         module = outer.module
         ranges = self._ranges.get(id(op.graph))
         if ranges:
@@ -101,8 +96,6 @@ class Layers:
 
 def _parts(source: Any) -> Iterator[tuple[str, Any]]:
     """(path, layer) of a model or module, the outermost first."""
-    import tensorflow as tf
-
     kind = kind_of(source)
     if kind == "keras":
         for layer in source._flatten_layers():

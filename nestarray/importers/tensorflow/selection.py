@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from typing import Any
 
 from nestarray import backends, tree
 from nestarray.importers.keras import keras_backend
+from nestarray.importers.protocol import FrameworkImporter, Request
 from nestarray.importers.selection import Search, is_of_packages, methods_of
 
 #: The packages whose functions and objects make a program one of TensorFlow.
 _PACKAGES = frozenset(["keras", "tensorflow", "sonnet"])
+
+
+class TensorFlowImporter(FrameworkImporter):
+    """Reads Keras models, functions and modules of TensorFlow, and SavedModels."""
+
+    framework = "tensorflow"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source, or the owner of a method, is of TensorFlow, or a function uses it."""
+        if kind_of(request.source) or kind_of(getattr(request.source, "__self__", None)):
+            return True
+        if not callable(request.source) or isinstance(request.source, type):
+            return False
+        if not request.frameworks or not request.frameworks <= {"tensorflow", "numpy"}:
+            return False
+        if request.framework:
+            return True
+        example = (request.args, request.kwargs)
+        return request.frameworks != {"numpy"} and uses_tensorflow(request.source, example)
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """The arguments that choose a part of the source, or its behaviour."""
+        return frozenset(["signature"] * (kind_of(source) == "saved")) | {*modes(source)}
+
+
+def modes(function: Any) -> list[str]:
+    """The arguments by which a function selects the training behaviour."""
+    try:
+        known = inspect.signature(getattr(function, "python_function", function)).parameters
+    except (TypeError, ValueError):
+        return []
+    return [name for name in ("training", "is_training") if name in known]
 
 
 def kind_of(source: Any) -> str:
@@ -35,13 +69,7 @@ def kind_of(source: Any) -> str:
 
 
 def uses_tensorflow(function: Any, example: Any) -> bool:
-    """Whether a function names functions or objects of TensorFlow, or takes methods of tensors.
-
-    Args:
-        function: any callable.
-        example: its arguments; with Containers among them, methods that Containers have too
-            are theirs.
-    """
+    """Whether a function names functions or objects of TensorFlow, or takes methods of tensors."""
     import tensorflow as tf
 
     search = Search(_is_of_tensorflow, methods_of(tf.Tensor), _PACKAGES)

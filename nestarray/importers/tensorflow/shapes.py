@@ -56,13 +56,7 @@ def shape_of(to: Translation, op: Any, value: Value) -> Value:
 
 
 def avals_of(to: Translation, op: Any, call: rules.Call) -> list[Aval | None]:
-    """Shape and dtype of each result; None where they are unknown.
-
-    Args:
-        to: the translation.
-        op: the operation.
-        call: the function that computes it, and its arguments.
-    """
+    """Shape and dtype of each result; None where they are unknown."""
     known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
     if None in known:
         computed = _computed(to, op, call)

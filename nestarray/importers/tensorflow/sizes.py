@@ -22,11 +22,7 @@ from nestarray.transforms.abstract import Scope
 
 
 class OpenSizes:
-    """The names of a program's sizes, their nodes, and their relations.
-
-    Args:
-        builder: of the graph.
-    """
+    """The names of a program's sizes, their nodes, and their relations."""
 
     def __init__(self, builder: GraphBuilder) -> None:
         self._builder = builder

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import tensorflow as tf
+
 from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
@@ -73,8 +75,6 @@ class Sizes:
 
     def evaluate(self, values: Mapping[Any, Any]) -> Any:
         """The sizes as a tensor."""
-        import tensorflow as tf
-
         sizes = {name: int(values[e].shape[axis]) for name, (e, axis) in self.axes.items()}
         numbers = [value_at(x, sizes) for x in self.known.reshape(-1)]
         return tf.reshape(tf.constant(numbers, self.dtype), self.known.shape)
@@ -85,8 +85,6 @@ def _operand(x: Any, values: Mapping[Any, Any]) -> Any:
         return Cell(_operand(x.value, values))
     if isinstance(x, (Given, Equation, Part, Sizes)):
         return values[x]
-    import tensorflow as tf
-
     return tf.constant(x)
 
 

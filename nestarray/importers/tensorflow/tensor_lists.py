@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nestarray import dtypes, ops
+from nestarray import dtypes
 from nestarray.errors import Refused
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
@@ -53,11 +53,6 @@ class TensorList:
 def stacked(to: Translation, one: TensorList, aval: Aval | None = None) -> Node:
     """The array of a list; zeros if no element was written.
 
-    Args:
-        to: the translation.
-        one: the list.
-        aval: shape and dtype of an element, if the list does not know them.
-
     Raises:
         Refused: the shape of the elements is unknown.
     """
@@ -71,9 +66,7 @@ def stacked(to: Translation, one: TensorList, aval: Aval | None = None) -> Node:
     inner = map(to.sizes.node, aval.shape)
     shape = (to.sizes.node(one.length), *inner)
     full = with_length(to, aval, one.length)
-    one.stack = to.builder.call(
-        "zeros", ops.zeros, "na.zeros", (shape,), {"dtype": aval.dtype}, aval=full
-    )
+    one.stack = to.op("zeros", shape, dtype=aval.dtype, aval=full)
     return one.stack
 
 
@@ -96,8 +89,7 @@ def total(to: Translation, op: Any, *inputs: Any) -> list[Any]:
         raise _unknown()
     stack = filled[0].stack if filled else None
     for x in filled[1:]:
-        args = (stack, x.stack)
-        stack = to.builder.call("sum", ops.add, "na.add", args, aval=x.stack.aval)
+        stack = to.op("add", stack, x.stack, label="sum", aval=x.stack.aval)
     aval = next((x.aval for x in inputs if x.aval is not None), None)
     return [TensorList(stack, first.length, aval, of=to.equation(op, inputs))]
 
@@ -168,10 +160,7 @@ def _set_item(to: Translation, op: Any, one: TensorList, index: Value, item: Val
     if place == one.length:  # the list grows
         return _push_back(to, op, one, item)
     stack = stacked(to, one, node.aval)
-    new = to.builder.call(
-        "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
-        origin=op.type,
-    )  # fmt: skip
+    new = to.op("setitem", stack, place, node, label="stack", aval=stack.aval, origin=op.type)
     return [TensorList(new, one.length, node.aval)]
 
 
@@ -181,10 +170,9 @@ def _push_back(to: Translation, op: Any, one: TensorList, item: Value) -> list[A
         return [TensorList(None, one.length, node.aval, kind="column", row=item)]
     if not isinstance(one.length, int):
         raise _unknown()
-    row = to.builder.call("row", ops.expand_dims, "na.expand_dims", (node, 0))
+    row = to.op("expand_dims", node, 0, label="row")
     if one.length:
-        args = ([stacked(to, one), row],)
-        row = to.builder.call("stack", ops.concat, "na.concat", args)
+        row = to.op("concat", [stacked(to, one), row], label="stack")
     row.aval = with_length(to, node.aval, one.length + 1)
     return [TensorList(row, one.length + 1, node.aval)]
 
@@ -195,8 +183,8 @@ def _pop_back(to: Translation, op: Any, one: TensorList, shape: Value) -> list[A
     if not isinstance(one.length, int) or one.length < 1:
         raise _unknown()
     stack = stacked(to, one)
-    item = to.builder.call("item", ops.getitem, "na.getitem", (stack, -1), aval=element(stack))
-    others = to.builder.call("stack", ops.getitem, "na.getitem", (stack, slice(None, -1)))
+    item = to.op("getitem", stack, -1, label="item", aval=element(stack))
+    others = to.op("getitem", stack, slice(None, -1), label="stack")
     return [TensorList(others, one.length - 1, one.aval), Value(item)]
 
 
@@ -210,10 +198,8 @@ def _scatter_into_existing_list(
 ) -> list[Any]:
     node = to.node(tensor)
     stack = stacked(to, one, element(node))
-    new = to.builder.call(
-        "stack", ops.setitem, "na.setitem", (stack, to.node(indices), node),
-        aval=stack.aval, origin=op.type,
-    )  # fmt: skip
+    places = to.node(indices)
+    new = to.op("setitem", stack, places, node, label="stack", aval=stack.aval, origin=op.type)
     return [TensorList(new, one.length, element(node))]
 
 
@@ -229,13 +215,7 @@ def _concat(to: Translation, op: Any, one: TensorList, shape: Value, dims: Value
     if stack.aval is None:
         raise _unknown()
     _, first, *inner = stack.aval.shape
-    joined = to.builder.call(
-        "joined",
-        ops.reshape,
-        "na.reshape",
-        (stack, (-1, *inner)),
-        aval=aval_of(op.outputs[0]),
-    )
+    joined = to.op("reshape", stack, (-1, *inner), label="joined", aval=aval_of(op.outputs[0]))
     lengths = np.full(one.length, first, "int64")
     return [Value(joined), Value(known=lengths)]
 

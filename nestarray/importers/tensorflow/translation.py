@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
-from nestarray import dtypes, ops, tree
+from nestarray import dtypes, tree
 from nestarray.errors import Refused
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
@@ -22,7 +23,6 @@ from nestarray.graph.node import Aval, Node
 from nestarray.importers.protocol import Request
 from nestarray.importers.tensorflow import (
     control_flow,
-    coverage,
     custom_gradients,
     execution,
     known_values,
@@ -31,7 +31,7 @@ from nestarray.importers.tensorflow import (
     sizes,
     tensor_lists,
 )
-from nestarray.importers.tensorflow.arguments import arguments_of
+from nestarray.importers.tensorflow.arguments import arguments_of, rule_of, why_missing
 from nestarray.importers.tensorflow.islands import may_be_island, name_of
 from nestarray.importers.tensorflow.models import Program
 from nestarray.importers.tensorflow.operations import Cell
@@ -43,12 +43,7 @@ from nestarray.sizes import names_of
 
 
 class Translation(Translator):
-    """Turns one concrete function into one Graph.
-
-    Args:
-        program: the function, and the variables that it reads.
-        request: the call of `trace_graph`.
-    """
+    """Turns one concrete function into one Graph."""
 
     framework = "tensorflow"
 
@@ -89,12 +84,12 @@ class Translation(Translator):
 
     def rule_of(self, equation: Any) -> rules.Rule | None:
         """The rule of an operation whose attributes it takes."""
-        return coverage.rule_of(equation)
+        return rule_of(equation)
 
     def why_missing(self, equation: Any) -> str:
         """Why an operation without a rule cannot be an island."""
         is_island = may_be_island(equation, islands=self.request.islands)
-        return "" if is_island else coverage.why_missing(equation)
+        return "" if is_island else why_missing(equation)
 
     # -- the graph ---------------------------------------------------------------------------
 
@@ -157,20 +152,15 @@ class Translation(Translator):
 
     def constant(self, array: Any, held: Any = None) -> Value:
         """A known array as a constant; see `Translator.constant`."""
-        import tensorflow as tf
-
         return super().constant(tf.constant(array))
 
     def _of_sizes(self, known: np.ndarray) -> Node:
         """An integer array of sizes."""
         numbers = [self.sizes.node(x) for x in known.reshape(-1)]
-        arrays = [
-            self.builder.call("size", ops.full, "na.full", ((), n), {"dtype": dtypes.int32})
-            for n in numbers
-        ]
+        arrays = [self.op("full", (), n, label="size", dtype=dtypes.int32) for n in numbers]
         if not known.shape:
             return arrays[0]
-        return self.builder.call("sizes", ops.stack, "na.stack", (arrays,))
+        return self.op("stack", arrays, label="sizes")
 
     # -- equations ---------------------------------------------------------------------------
 
@@ -343,13 +333,9 @@ def _value_name(operation: str) -> str:
 
 def _run_on_arrays(op: Any, values: Sequence[np.ndarray]) -> list[Any]:
     """The results of an operation, on the host."""
-    import tensorflow as tf
-
     with tf.init_scope():
         return [y.numpy() for y in execution.run(op, [tf.constant(x) for x in values])]
 
 
 def _is_tensor(x: Any) -> bool:
-    import tensorflow as tf
-
     return tf.is_tensor(x)

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import tensorflow as tf
+
 from nestarray.errors import ConversionError
 from nestarray.frontends.tensorflow.vocabulary import IGNORED
 from nestarray.importers.tensorflow import loops, operations
@@ -42,11 +44,6 @@ def calls_version_1(graph: Any) -> bool:
 
 def outputs(graph: Any, inputs: Sequence[Any], run: Run) -> list[Any]:
     """The outputs of a graph with operations of TensorFlow 1.
-
-    Args:
-        graph: of a function.
-        inputs: the values of its arguments.
-        run: runs all other operations.
 
     Raises:
         ConversionError: an output has a value in one branch of a choice only.
@@ -254,8 +251,6 @@ class _Dataflow:
             values[op.name] = run(op, [_value(x, values) for x in op.inputs])
 
     def _add_choice(self, op: Any, values: Values, known: Mapping[str, int]) -> None:
-        import tensorflow as tf
-
         choice = self._choices[op.name]
         predicate = choice.predicate
         if predicate in known:
@@ -280,8 +275,6 @@ class _Dataflow:
             values[each.name] = [value, tf.where(is_true, numbers[1], numbers[0])]
 
     def _add_loop(self, loop: _Loop, values: Values, known: Mapping[str, int]) -> None:
-        import tensorflow as tf
-
         firsts = [op.inputs[0].op.inputs[0] for op in loop.merges]
         nexts = [op.inputs[1].op.inputs[0] for op in loop.merges]
 
@@ -363,7 +356,6 @@ def _predicate(switch: Any) -> str:
 
 def _variable(op: Any, values: Sequence[Any]) -> list[Any]:
     """The value of a reference variable, whose state TensorFlow keeps by the name."""
-    import tensorflow as tf
 
     @tf.function(autograph=False)
     def read() -> Any:
@@ -389,8 +381,6 @@ _VARIABLES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 def _array(op: Any, values: Sequence[Any]) -> list[Any]:
-    import tensorflow as tf
-
     array = tf.TensorArray(
         op.get_attr("dtype"),
         values[0],

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.places import origin
 
@@ -34,8 +36,6 @@ def alias_of(node: Any) -> Any:
 
 def _aliased_arguments(node: Any) -> Iterator[tuple[Any, bool]]:
     """(argument, whether it is written) of those that share memory with the results."""
-    import torch
-
     if not isinstance(node.target, torch._ops.OpOverload):
         return
     for argument, value in zip(node.target._schema.arguments, node.args):
@@ -45,8 +45,6 @@ def _aliased_arguments(node: Any) -> Iterator[tuple[Any, bool]]:
 
 def detach_in_place(program: Any) -> None:
     """Replace ``h.detach_()`` by ``h.detach()`` for all later uses of h."""
-    import torch
-
     graph = program.graph
     for node in [n for n in graph.nodes if n.target is torch.ops.aten.detach_.default]:
         before = node.args[0]
@@ -59,16 +57,10 @@ def detach_in_place(program: Any) -> None:
 def refuse_lost_writes(program: Any, name: str) -> None:
     """Raise an error for writes that the exporter would translate into another program.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
-
     Raises:
         ConversionError: a write into a detached alias of a value with a gradient, or into the
             result of ``unfold``.
     """
-    import torch
-
     aten = torch.ops.aten
     for node, chain in writes(program.graph):
         for view in chain:
@@ -86,8 +78,6 @@ def refuse_lost_writes(program: Any, name: str) -> None:
 
 def has_gradient(node: Any, program: Any) -> bool:
     """Whether a computed value depends on a parameter or on an argument, differentiably."""
-    import torch
-
     signature = program.graph_signature
     sources = {*signature.inputs_to_parameters, *signature.user_inputs}
     seen: set[Any] = set()
@@ -112,8 +102,6 @@ def is_region(node: Any) -> bool:
 
 def is_inexact(x: Any) -> bool:
     """Whether `x` is a tensor that may have a gradient."""
-    import torch
-
     return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
 
 

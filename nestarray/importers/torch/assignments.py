@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map_only
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.outputs import plain_output
 
@@ -25,9 +28,6 @@ def call_with_writes(
     Raises:
         ConversionError: a buffer is resized in place.
     """
-    import torch
-    from torch.utils._pytree import tree_map_only
-
     parts = list(module.named_modules())
     before: list[tuple[Any, str, str, Any, Any]] = [
         (part, path, name, buffer, None if buffer is None else buffer.shape)
@@ -79,7 +79,6 @@ def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
     Args:
         source: the name of the module, for the error.
     """
-    import torch
 
     def assign(old: Any, new: Any) -> Any:
         if old.shape != new.shape or old.dtype != new.dtype:

@@ -19,9 +19,15 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot, make_fx
+from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.size_names import chooses_strides, guard_origin
-from nestarray.importers.torch.workarounds import embedding_bags
+from nestarray.importers.torch.workarounds import embeddings
 
 #: Messages of ``torch.export`` about values that it did not record.
 _UNSEEN = re.compile(
@@ -38,18 +44,8 @@ def needs_autograd(error: Exception) -> bool:
 
 
 def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
-    """`module` with a forward of recorded ATen calls, for arguments of the example's shapes.
-
-    Args:
-        module: the adapter that is exported.
-        args, kwargs: the example.
-        shapes: the ``dynamic_shapes`` of ``torch.export.export``.
-    """
-    import torch
+    """`module` with a forward of recorded ATen calls, for arguments of the example's shapes."""
     from torch._export.non_strict_utils import make_fake_inputs
-    from torch.fx.experimental.proxy_tensor import make_fx
-    from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
-    from torch.utils._pytree import tree_flatten, tree_unflatten
 
     # fake tensors of the exporter, so that every exportable example can be recorded
     mode, *example = make_fake_inputs(module, args, kwargs, shapes)[:3]
@@ -117,7 +113,6 @@ class Conditions:
 
     def ask(self, tensors: list[Any]) -> None:
         """Check the same conditions for the sizes of `tensors`."""
-        import torch
         from torch.utils._sympy.interp import sympy_interp
         from torch.utils._sympy.reference import PythonReferenceAnalysis
 
@@ -134,7 +129,6 @@ def _recorded_decompositions() -> dict[Any, Any]:
     They cover backward operations, and operations that also return statistics or factors for
     their backward: autograd has no derivatives of these.
     """
-    import torch
     from torch._decomp import core_aten_decompositions, decomposition_table
 
     table = {**decomposition_table, **core_aten_decompositions()}
@@ -144,9 +138,9 @@ def _recorded_decompositions() -> dict[Any, Any]:
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
-        aten._embedding_bag.default: embedding_bags.bags,
-        aten._embedding_bag_backward.default: embedding_bags.bags_backward,
-        aten._embedding_bag_per_sample_weights_backward.default: embedding_bags.weights_backward,
+        aten._embedding_bag.default: embeddings.bags,
+        aten._embedding_bag_backward.default: embeddings.bags_backward,
+        aten._embedding_bag_per_sample_weights_backward.default: embeddings.weights_backward,
         # a special zero tensor, whose operations compute on the device "meta"
         aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,
@@ -159,8 +153,6 @@ def _zeros(size: Any, dtype: Any = None, **settings: Any) -> Any:
 
     torch makes such tangents float64, with a mark as weakly typed that recordings lack.
     """
-    import torch
-
     if not size and dtype is torch.float64:
         dtype = torch.get_default_dtype()
     return torch.zeros(size, dtype=dtype, **settings)
@@ -172,16 +164,12 @@ def _zeros_of_a_tangent(like: Any, other: Any, *, self_num_batch_dims: int = 0) 
 
 def _factors(A: Any) -> tuple[Any, Any, Any, bool]:
     """LU factors, pivots and error codes; of the transpose in the cases in which ATen uses it."""
-    import torch
-
     is_transposed = A.is_contiguous() and not A.is_complex()
     return *torch.linalg.lu_factor_ex(A.mT if is_transposed else A), is_transposed
 
 
 def _parity(LU: Any, pivots: Any) -> Any:
     """The sign of the row permutation."""
-    import torch
-
     rows = torch.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype, device=pivots.device)
     return (1 - 2 * ((pivots != rows).sum(-1) % 2)).to(LU.dtype)
 
@@ -201,8 +189,6 @@ def _signed_logarithm(A: Any) -> tuple[Any, Any, Any, Any]:
 def _solution(
     A: Any, B: Any, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Any, Any, Any, Any]:
-    import torch
-
     LU, pivots, info, is_transposed = _factors(A)
     is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
     matrix = B.unsqueeze(-1) if is_vector else B
@@ -217,10 +203,6 @@ def _variables(module: Any) -> dict[str, Any]:
 @contextlib.contextmanager
 def _collect_gradient_stops(found: list[Any]) -> Iterator[None]:
     """Collect in `found` the recorded nodes at which gradients stop, while a forward runs."""
-    import torch
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
-    from torch.overrides import TorchFunctionMode
-    from torch.utils._pytree import tree_leaves
 
     def note(value: Any) -> Any:
         for x in tree_leaves(value):
@@ -265,8 +247,6 @@ def _collect_gradient_stops(found: list[Any]) -> Iterator[None]:
 
 def _detach_only(recorded: Any, stops: set[str]) -> None:
     """Remove each ``detach`` of a recorded program, and insert one after each node of `stops`."""
-    import torch
-
     for node in list(recorded.graph.nodes):
         if node.target is torch.ops.aten.detach.default and node.name not in stops:
             node.replace_all_uses_with(node.args[0])

@@ -15,6 +15,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError, UnsupportedError
 from nestarray.importers.patching import patched
 from nestarray.interchange.caches import cache_nest, is_cache, is_layer
@@ -55,8 +57,6 @@ def with_nests(
 
 def _filled(part: Any, nest: Any) -> Any:
     """A copy of a cache, or of a part of one, with the tensors of `nest`."""
-    import torch
-
     if isinstance(part, torch.Tensor):
         return (part if nest is None else nest).clone()  # layers write into them
     if isinstance(part, dict):
@@ -105,8 +105,6 @@ class _DynamicWindow(_Window):
         return length + query_length, self.position - length
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
-        import torch
-
         keys = torch.cat([self.keys, key_states], dim=-2)
         values = torch.cat([self.values, value_states], dim=-2)
         first = 1 - self.sliding_window
@@ -139,8 +137,6 @@ class _StaticWindow(_Window):
 
 def _joined(rows: Any, states: Any, filled: Any, first: Any) -> tuple[Any, Any]:
     """The window after new tokens, from row `first`; and the old window with the tokens."""
-    import torch
-
     places = torch.arange(states.shape[2], device=rows.device)
     both = torch.cat([rows, torch.zeros_like(states)], dim=2)
     both = both.index_copy(2, filled + places, states)
@@ -154,7 +150,6 @@ def _masks_of_windows() -> Iterator[None]:
 
     `transformers` compares the end of the window with the length of the mask.
     """
-    import torch
     from transformers import masking_utils
 
     native = masking_utils.prepare_padding_mask

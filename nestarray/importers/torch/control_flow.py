@@ -90,16 +90,7 @@ def _body(
     parameters: Mapping[str, int | None],
     operands: Sequence[Any],
 ) -> Body:
-    """A sub-graph as a Body.
-
-    Args:
-        to: the translation.
-        exported: the call that takes it.
-        name: of the function in the printed program.
-        function: the node that names the sub-graph.
-        parameters: name → how many values it is unpacked to; None for one value.
-        operands: values of the outer program, its last arguments.
-    """
+    """A sub-graph as a Body; `parameters` has the number of values of each, or None for one value."""
     graph = getattr(exported.graph.owning_module, function.target).graph
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
     avals = iter([to.aval_of(n.meta.get("val")) for n in placeholders])

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from nestarray import dtypes
 from nestarray.errors import DtypeError, MissingOpError
 from nestarray.frontends.torch import vocabulary
@@ -23,9 +25,6 @@ def decomposed(program: Any) -> tuple[Any, list[Any]]:
 
     A decomposition into operations that are also unsupported is not used: the operation itself
     is the better island, with the name that its author knows.
-
-    Args:
-        program: a ``torch.export.ExportedProgram``.
 
     Returns:
         the program, and the calls of a report: those of the program as it was, and those of
@@ -75,8 +74,6 @@ def is_part(call: Any, target: Any) -> bool:
 
 def calls_of(program: Any) -> Iterator[Any]:
     """The calls of a program and of the functions inside of it, but those without effect on values."""
-    import torch
-
     for module in program.graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
             for call in module.graph.nodes:
@@ -118,8 +115,6 @@ def _foreign_dtype(call: Any) -> str:
 
 def is_foreign(value: Any) -> bool:
     """Whether a value is a dtype of torch that nestarray does not have."""
-    import torch
-
     if not isinstance(value, torch.dtype):
         return False
     try:

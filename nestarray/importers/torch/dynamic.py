@@ -3,16 +3,21 @@
 A named size becomes torch's ``Dim.DYNAMIC``: the exporter infers the model's conditions on it,
 and a size that the model needs as a constant is an error. Equal names are equal sizes. The
 exporter treats 0 and 1 like other sizes (``backed_size_oblivious``), so that one graph also
-accepts a batch of one, and an example with a size of 0 or 1 is traced with a larger size; a test
-``if x.shape[0] == 1`` becomes a condition of the graph (`nestarray.importers.torch.size_choices`).
+accepts a batch of one, whatever the example's is; a test ``if x.shape[0] == 1`` becomes a condition of
+the graph (`nestarray.importers.torch.size_choices`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import torch
+from torch.backends import opt_einsum
+from torch.export import Dim
+from torch.utils._pytree import keystr, tree_flatten_with_path, tree_unflatten
 
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 from nestarray.importers.torch.export_errors import (
@@ -24,27 +29,10 @@ from nestarray.importers.workarounds import resolve
 
 
 class Dynamic:
-    """The open sizes of the example call, in the exporter's terms.
+    """The open sizes of the example call, in the exporter's terms."""
 
-    Args:
-        sizes: the open sizes.
-        arguments: the example, by argument name.
-        example: the caller's example, if it has other sizes.
-    """
-
-    def __init__(
-        self,
-        sizes: SizeSpec,
-        arguments: Mapping[str, Any],
-        example: Dynamic | None = None,
-    ) -> None:
-        from torch.utils._pytree import keystr, tree_flatten_with_path, tree_unflatten
-
+    def __init__(self, sizes: SizeSpec, arguments: Mapping[str, Any]) -> None:
         self.sizes, self.arguments = sizes, dict(arguments)
-        #: name → its size in the trace, where the example's is 0 or 1
-        self.larger: dict[str, int] = {}
-        #: the caller's example
-        self.example = self if example is None else example
         #: relation of sizes on which the program depends → the line that asks for it
         self.choices: dict[Any, str] = {}
         self.is_asked = sizes.is_asked
@@ -65,43 +53,12 @@ class Dynamic:
         """The same example with fixed sizes."""
         return Dynamic(SizeSpec(None), self.arguments)
 
-    def resized(self, fixed: Collection[str] = ()) -> Dynamic:
-        """An example in which named sizes of 0 and 1 are larger ones, of repeated elements.
-
-        Args:
-            fixed: names of sizes that stay.
-        """
-        from torch.utils._pytree import keystr, tree_map_with_path
-
-        taken = {size for leaf in self.leaves.values() for size in getattr(leaf, "shape", ())}
-        unused = iter([size for size in range(3, 20 + 2 * len(taken)) if size not in taken])
-        larger: dict[str, int] = {}
-        for (place, axis), spec in self.given.items():
-            is_free = isinstance(spec, str) and spec not in {*fixed, *larger}
-            if is_free and self.leaves[place].shape[axis] < 2:
-                larger[spec] = next(unused)
-        if not larger:
-            return self
-
-        def repeated(path: Any, leaf: Any) -> Any:
-            axes = {a: g for (at, a), g in self.given.items() if at == place_of(keystr, path)}
-            for axis, spec in axes.items():
-                if spec in larger:
-                    leaf = _repeated(leaf, axis, larger[spec])
-            return leaf
-
-        result = Dynamic(self.sizes, tree_map_with_path(repeated, self.arguments), self)
-        result.larger = larger
-        return result
-
     @contextlib.contextmanager
     def exporting(self) -> Iterator[None]:
         """The exporter's settings."""
         if not self.is_asked:
             yield
             return
-        from torch.backends import opt_einsum
-
         settings = resolve("torch.fx.experimental._config")
         oblivious: Any = contextlib.nullcontext()
         if hasattr(settings, "backed_size_oblivious"):
@@ -118,8 +75,6 @@ class Dynamic:
 
     def _dynamic_dims(self, place: str, leaf: Any) -> dict[int, Any] | None:
         """The dynamic dimensions of one leaf of the example, in torch's terms."""
-        from torch.export import Dim
-
         if not is_tensor(leaf):
             return None
         if self._everything:
@@ -139,8 +94,7 @@ class Dynamic:
         if not reasons or not self.is_asked:
             reason = lines[0].rstrip(".") if lines else "no reason given"
             at = line_of(error)
-            sizes = "".join(f" with {name} = {size}" for name, size in self.larger.items())
-            return f"{reason}{f', at {at}' if at else ''}{sizes}. {advice(error)}"
+            return f"{reason}{f', at {at}' if at else ''}. {advice(error)}"
         # the rest of torch's message is about its own interface
         text = "; ".join(map(self._reason_and_line, reasons))
         for place, leaf in self.leaves.items():
@@ -173,22 +127,11 @@ def source_of(place: str) -> str:
     return f"L['{name}']{bracket}{path}"
 
 
-def _repeated(x: Any, axis: int, size: int) -> Any:
-    """An array whose axis of 0 or 1 elements has another size; of zeros if it has none."""
-    if x.shape[axis] == 1:
-        return x.detach().repeat_interleave(size, axis)
-    return x.new_zeros([*x.shape[:axis], size, *x.shape[axis + 1 :]])
-
-
 def is_tensor(x: Any) -> bool:
-    import torch
-
     return isinstance(x, torch.Tensor)
 
 
 def _is_dim(x: Any) -> bool:
-    import torch
-
     return isinstance(x, torch.export.Dim)
 
 

@@ -6,6 +6,8 @@ import re
 import traceback
 from pathlib import Path
 
+import torch
+
 from nestarray.graph.builder import line_name
 
 PACKAGE = str(Path(__file__).parents[2])
@@ -123,8 +125,6 @@ def line_of(error: Exception) -> str:
 
 
 def _innermost(frames: traceback.StackSummary) -> str:
-    import torch
-
     foreign = (str(Path(torch.__file__).parent), PACKAGE, "<")
     users = [frame for frame in frames if not frame.filename.startswith(foreign)]
     layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(PACKAGE)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import operator
 import os
 import sys
 import warnings
@@ -18,18 +19,21 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
+import torch
+
 from nestarray.backends.torch.autocast import casting
 from nestarray.errors import ConversionError
+from nestarray.frontends.torch import vocabulary
 from nestarray.importers.patching import is_tracing, tracing
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.aliases import detach_in_place, refuse_lost_writes
 from nestarray.importers.torch.assignments import call_with_writes
+from nestarray.importers.torch.coverage import why_unknown
 from nestarray.importers.torch.dynamic import Dynamic
-from nestarray.importers.torch.functional import functional
 from nestarray.importers.torch.gradient_modes import detach_regions
 from nestarray.importers.torch.overwritten_parameters import keep_gradients, return_new_values
 from nestarray.importers.torch.tied_tensors import separate_tied
-from nestarray.importers.torch.trace import Derivative, Trace
+from nestarray.importers.torch.trace import Derivative, ExampleDecides, Trace
 from nestarray.importers.torch.workarounds.autograd_functions import check_linear
 from nestarray.importers.workarounds import Needed
 
@@ -108,10 +112,15 @@ def export(
                 return program, [*trace.checks]
         except Needed as needed:
             trace.apply(needed.workaround)
+        except ExampleDecides:
+            trace.is_decided_by_example = True
         except ConversionError:
             raise
         except Exception as error:  # the exporter and the module may raise any
             if trace.apply_all():
+                continue
+            if not trace.choices.are_of_example:
+                trace.is_decided_by_example = True
                 continue
             reasons = [dynamic.explained(error), *trace.absences()]
             raise ConversionError(
@@ -123,8 +132,6 @@ def export(
 @contextlib.contextmanager
 def _seed_kept() -> Iterator[None]:
     """Restore the state of the default generator if forward seeds it."""
-    import torch
-
     seed, state = torch.initial_seed(), torch.get_rng_state()
     try:
         yield
@@ -158,8 +165,6 @@ def _restore(values: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
-    import torch
-
     names, name = list(dynamic.arguments), type(trace.module).__name__
     adapter = _adapter(trace, names[: len(args)], names[len(args) :])
     with (
@@ -184,8 +189,6 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
 
 
 def _raw(adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any) -> Any:
-    import torch
-
     return torch.export.export(adapter, args, kwargs, dynamic_shapes=shapes)
 
 
@@ -207,7 +210,6 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
     Its signature has the arguments of the example call, for the exporter's messages. The mode sees
     calls of forward only, not those of the exporter's own passes.
     """
-    import torch
 
     class Adapter(torch.nn.Module):
         def __init__(self) -> None:
@@ -226,3 +228,51 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
     parameters += [(name, Parameter.KEYWORD_ONLY) for name in keywords]
     Adapter.forward.__signature__ = Signature([Parameter(*p) for p in parameters])  # type: ignore[attr-defined]
     return Adapter()
+
+
+# -- functional programs ------------------------------------------------------------------------
+
+
+#: Operations that write running statistics, which their schemas do not declare → the position of
+#: the argument that says so.
+_TRAINING = {"aten::batch_norm": 5, "aten::instance_norm": 5}
+
+
+def functional(program: Any) -> Any:
+    """The program with values in place of writes."""
+    if _is_functional(program):
+        _remove_idle_dropout(program)
+        return program
+    return program.run_decompositions({})
+
+
+def _is_functional(program: Any) -> bool:
+    """Whether no call of an exported program writes, and each is an operation with a rule."""
+    return all(
+        node.op in ("placeholder", "output") or node.target is operator.getitem or _is_pure(node)
+        for node in program.graph.nodes
+    )
+
+
+def _is_pure(node: Any) -> bool:
+    if node.op != "call_function":
+        return False
+    rule = vocabulary.find(node.target)
+    if rule is not None and rule.is_ignored:
+        return True
+    if why_unknown(node):
+        return False
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return True  # arithmetic of sizes
+    place = _TRAINING.get(schema.name)
+    return not schema.is_mutable and not (place and node.args[place])
+
+
+def _remove_idle_dropout(program: Any) -> None:
+    """Remove calls of dropout outside of training."""
+    for node in list(program.graph.nodes):
+        if node.target is torch.ops.aten.dropout.default and node.args[2] is False:
+            node.replace_all_uses_with(node.args[0])
+            program.graph.erase_node(node)
+    program.graph_module.recompile()

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch.utils._pytree import tree_map_only, tree_unflatten
 
 from nestarray.errors import ConversionError, UnsupportedError
 from nestarray.errors.foreign import foreign
@@ -36,7 +38,7 @@ class Traced(NamedTuple):
         module: the traced module: `source`, or a copy of it with state that the first call makes.
         program: the exported program.
         checks: the checks of values that it drops.
-        dynamic: the open sizes, with the sizes of the trace.
+        dynamic: the open sizes.
         dropped: tensor outside of the graph's state → the sentence for the report.
     """
 
@@ -70,7 +72,6 @@ def with_state(
     program, checks = export(module, dynamic)
     replaced, names = _assigned(program)
     first = Traced(module, module, program, checks, dynamic, {})
-    dynamic = dynamic.example  # state has the shape of the first call
     if not replaced and not names:
         return first
     try:
@@ -194,8 +195,6 @@ class _Calls:
 
     def register(self, names: Iterable[str]) -> None:
         """Make buffers of attributes of `warm`, with the module's values if these have the shape."""
-        import torch
-
         before, after, _ = self.values
         for name in names:
             owner, last = _owner(self.warm, name)
@@ -207,8 +206,6 @@ class _Calls:
 
     def begin(self, names: Iterable[str]) -> None:
         """Set state of new shapes to zeros, if the first call computes with zeros."""
-        import torch
-
         before, after, _ = self.values
         new = [name for name in names if tensor_text(before[name]) != tensor_text(after[name])]
         begun = copy_of(self.warm)
@@ -221,9 +218,6 @@ class _Calls:
 
     def _call(self, module: Any) -> tuple[Any, dict[str, Any]]:
         """The output of a call, and the assigned tensors; random numbers are the same in each."""
-        import torch
-        from torch.utils._pytree import tree_map_only
-
         states = random.getstate(), np.random.get_state()
         random.seed(0)
         np.random.seed(0)
@@ -259,9 +253,6 @@ def _refusal(module: Any, behaviour: str) -> ConversionError:
 
 def _assigned(program: Any) -> tuple[dict[str, Any], list[str]]:
     """Buffer that a call replaces → the node of its new value; and other assigned attributes."""
-    import torch
-    from torch.utils._pytree import tree_unflatten
-
     (returned,) = next(n for n in program.graph.nodes if n.op == "output").args
     flat = [
         value
@@ -277,8 +268,6 @@ def _assigned(program: Any) -> tuple[dict[str, Any], list[str]]:
 
 def _depends_on_call(node: Any, program: Any) -> bool:
     """Whether a value depends on arguments, on random numbers, or on buffers that calls write."""
-    import torch
-
     if node is None:
         return False
     signature = program.graph_signature
@@ -333,8 +322,6 @@ def _value(module: Any, name: str) -> Any:
 
 def _is_equal(x: Any, y: Any) -> bool:
     """Whether two nests of builtins and tensors are equal; NaN equals NaN."""
-    import torch
-
     if isinstance(x, torch.Tensor):
         return (
             isinstance(y, torch.Tensor)

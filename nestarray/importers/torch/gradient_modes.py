@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
 
 
 def detach_regions(program: Any, name: str) -> None:
     """Detach the results of regions without gradients in an exported program, in place.
-
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
 
     Raises:
         ConversionError: a region writes into a value that has a gradient. torch passes the
@@ -53,12 +51,7 @@ def _inline(owner: Any, call: Any, region: Any) -> None:
 
 
 def written_operands(owner: Any, node: Any) -> dict[Any, Any]:
-    """Operand of a region that the region writes into → the first call that writes.
-
-    Args:
-        owner: the graph module of the region's call.
-        node: the call of the region.
-    """
+    """Operand of a region that the region writes into → the first call that writes."""
     region = getattr(owner, node.args[1].target)
     operands = dict(zip(_placeholders(region), node.args[2:], strict=True))
     first: dict[Any, Any] = {}
@@ -80,8 +73,6 @@ def results_of_writes(owner: Any, node: Any, operand: Any) -> list[int]:
 
 
 def _graph_modules(module: Any) -> list[Any]:
-    import torch
-
     return [m for m in module.modules() if isinstance(m, torch.fx.GraphModule)]
 
 
@@ -90,8 +81,6 @@ def _placeholders(module: Any) -> list[Any]:
 
 
 def _detach_outputs(region: Any) -> None:
-    import torch
-
     def detached(node: Any) -> Any:
         value = node.meta.get("val")
         if not is_inexact(value):

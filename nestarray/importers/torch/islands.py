@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
 from nestarray.graph.node import iter_nodes
@@ -16,16 +18,15 @@ Tensors = tuple[Any, ...]
 class TorchOperation(islands.HostOperation):
     """A function of a flat list of tensors."""
 
+    framework, remedy = "torch", "give it one with torch.library.register_autograd"
+
     def value(self, *arrays: Any) -> Tensors:
         """The results, without a record for autograd."""
-        import torch
-
         with torch.no_grad():
             return self.function(*arrays)
 
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on fake tensors."""
-        import torch
         from torch._subclasses.fake_tensor import DynamicOutputShapeException, FakeTensorMode
 
         is_known = all(None not in shape for shape, _ in arrays)
@@ -46,42 +47,6 @@ class TorchOperation(islands.HostOperation):
             (tuple(y.shape) if is_known else (None,) * y.ndim, dtypes.dtype_of(y)) for y in results
         ]
 
-    def gradients(self, arguments: Tensors, cotangents: Tensors) -> Tensors:
-        """The gradients, by torch.autograd."""
-        import torch
-
-        is_differentiated = torch.is_grad_enabled()
-        with torch.enable_grad():
-            xs = [
-                x.detach().requires_grad_() if _is_inexact(x) and not x.requires_grad else x
-                for x in arguments
-            ]
-            ys = [y for y in self.function(*xs) if _is_inexact(y)]
-            moving = [(y, ct) for y, ct in zip(ys, cotangents, strict=True) if y.requires_grad]
-            moved = [x for x in xs if _is_inexact(x)]
-            gradients: Sequence[Any] = [None] * len(moved)
-            if moving and moved:
-                try:
-                    gradients = torch.autograd.grad(
-                        [y for y, _ in moving],
-                        moved,
-                        [ct for _, ct in moving],
-                        create_graph=is_differentiated,
-                        allow_unused=True,
-                    )
-                except RuntimeError as error:
-                    raise UnsupportedError(
-                        f"island: {self.name} has no derivative in torch ({error}); give it one "
-                        "with torch.library.register_autograd"
-                    ) from error
-        return tuple(
-            [torch.zeros_like(x) if g is None else g for x, g in zip(moved, gradients, strict=True)]
-        )
-
-
-def _is_inexact(x: Any) -> bool:
-    return x.is_floating_point() or x.is_complex()
-
 
 def _find(name: str) -> Any:
     """The ``OpOverload`` of a name such as ``"aten::sin"``.
@@ -89,8 +54,6 @@ def _find(name: str) -> Any:
     Raises:
         MissingOpError: torch has none.
     """
-    import torch
-
     library, _, operation = name.partition("::")
     base, _, overload = operation.partition(".")
     try:
@@ -102,17 +65,11 @@ def _find(name: str) -> Any:
         ) from None
 
 
-islands.register("torch", islands.Host(_find, TorchOperation))
+HOST = islands.Host(_find, TorchOperation)
 
 
 def why_not(target: Any) -> str:
-    """Why an operation cannot be an island; empty if it can.
-
-    Args:
-        target: the operation of an exported node.
-    """
-    import torch
-
+    """Why an operation cannot be an island; empty if it can."""
     schema = getattr(target, "_schema", None)
     if getattr(target, "__name__", "").startswith("auto_functionalized"):
         return "it writes into its arguments; register one that returns the new values"

@@ -7,6 +7,9 @@ import inspect
 from contextlib import AbstractContextManager
 from typing import Any
 
+import torch
+from torch.fx.traceback import annotate, preserve_node_meta
+
 from nestarray.importers import keras
 from nestarray.importers.patching import patched
 from nestarray.importers.torch import places
@@ -14,8 +17,6 @@ from nestarray.importers.torch import places
 
 def keras_module(model: Any) -> Any:
     """A ``torch.nn.Module`` that calls a model of Keras with its parameters and buffers."""
-    import torch
-
     keras.check_built(model)
     trained, others = (
         {variable.path: variable for variable in variables}
@@ -71,7 +72,6 @@ def _noting_layers() -> AbstractContextManager[None]:
     torch does so for calls of ``torch.nn.Module``, which Keras replaces by its own.
     """
     from keras import Layer
-    from torch.fx.traceback import annotate, preserve_node_meta
 
     call = Layer.__call__
 

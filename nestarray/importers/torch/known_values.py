@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+from torch.fx.node import map_arg
+
 
 def known_value(exported: Any, constants: Mapping[Any, Any]) -> Any:
     """The number or tensor that an exported call gives; None if it may depend on an input.
 
-    Args:
-        exported: the call.
-        constants: the tensors of the program that are neither parameters nor buffers, by node.
+    `constants` are the tensors of the program that are neither parameters nor buffers, by node.
     """
-    import torch
-    from torch.fx.node import map_arg
-
     calls = _calls_behind(exported, constants)
     if calls is None:
         return None
@@ -33,19 +31,12 @@ def known_value(exported: Any, constants: Mapping[Any, Any]) -> Any:
 
 def depends_on_values(exported: Any) -> bool:
     """Whether the values of an operation's arguments decide its size, or it reads a number."""
-    import torch
-
     by_values = (torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output)
     return any(tag in by_values for tag in getattr(exported.target, "tags", ()))
 
 
 def known_places(mask: Any, constants: Mapping[Any, Any]) -> tuple[Any, ...]:
-    """The indices of the elements that a constant mask selects, by dimension; else ().
-
-    Args:
-        mask: an exported index, or None.
-        constants: see `known_value`.
-    """
+    """The indices of the elements that a constant mask selects, by dimension; else ()."""
     if not is_mask(mask):
         return ()
     value = constants[mask] if mask in constants else known_value(mask, constants)
@@ -54,16 +45,12 @@ def known_places(mask: Any, constants: Mapping[Any, Any]) -> tuple[Any, ...]:
 
 def is_mask(index: Any) -> bool:
     """Whether an exported index selects elements by booleans."""
-    import torch
-
     value = getattr(index, "meta", {}).get("val")
     return getattr(value, "dtype", None) in (torch.bool, torch.uint8)
 
 
 def _calls_behind(exported: Any, constants: Mapping[Any, Any]) -> list[Any] | None:
     """The call and its dependencies, in order; None if these include inputs or random numbers."""
-    import torch
-
     behind, waiting = {exported}, [exported]
     while waiting:
         for used in waiting.pop().all_input_nodes:

@@ -7,15 +7,18 @@ with the variables of the graph; the user's module is not touched.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map_only
 
 from nestarray.errors import UnsupportedError
 from nestarray.errors.foreign import foreign
 from nestarray.graph.graph import Graph
-from nestarray.importers.torch import autograd
 from nestarray.importers.torch.exporting import in_mode
 from nestarray.importers.torch.outputs import plain_output
 from nestarray.proof.source import Loss, Result
@@ -25,9 +28,6 @@ def call_copy(
     module: Any, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
 ) -> Result:
     """Call a copy of `module` with the variables of `graph`; see `Source.original`."""
-    import torch
-    from torch.utils._pytree import tree_map_only
-
     copied = copy_of(module)
     of_path = {**dict(graph.v.flat_items()), **dict(graph.s.flat_items())}
     named = {name.replace(".", "/"): x for name, x in _variables(copied)}
@@ -35,7 +35,7 @@ def call_copy(
         for path, x in named.items():
             if path in of_path and not torch.equal(x, of_path[path]):
                 x.copy_(of_path[path])
-    argument = torch.clone if loss is None else autograd.leaf
+    argument = torch.clone if loss is None else _leaf
     args, kwargs = tree_map_only(torch.Tensor, argument, (args, kwargs))
     leaves = [*(named[path] for path in graph.v.paths()), *graph.bind(args, kwargs)]
     output: Any = None
@@ -51,7 +51,7 @@ def call_copy(
         if loss is None:
             call()
         else:
-            found = autograd.gradients(call, leaves)
+            found = _gradients(call, leaves)
     named = {n.replace(".", "/"): x for n, x in _variables(copied)}  # forward may assign some
     paths = dict.fromkeys((*graph.s.paths(), *graph.state_updates))  # and overwritten parameters
     return Result(output, {path: named[path].detach() for path in paths}, found)
@@ -68,8 +68,6 @@ def copy_of(module: Any) -> Any:
     Raises:
         UnsupportedError: the module cannot be copied.
     """
-    import torch
-
     computed = [  # by a forward pre-hook, as of pruning; torch refuses to copy these
         x
         for part in module.modules()
@@ -101,3 +99,59 @@ def _with_modules(function: types.FunctionType, modules: Any) -> types.FunctionT
     )
     new.__kwdefaults__ = function.__kwdefaults__
     return new
+
+
+# -- gradients ----------------------------------------------------------------------------------
+
+
+#: The words of torch's errors for operations without a derivative. The last is raised for a
+#: `torch.cond` with an integer among its results.
+_NO_DERIVATIVE = (
+    "is not implemented",
+    "does not support automatic differentiation",
+    "outs_to_grad length",
+)
+
+
+class ConstantArgument(UnsupportedError):
+    """An input has no derivative, such as the target of a loss."""
+
+
+def _leaf(x: Any) -> Any:
+    """A copy of a tensor that requires a gradient, if its dtype has one."""
+    new = x.detach().clone()
+    return new.requires_grad_(x.is_floating_point() or x.is_complex())
+
+
+@contextlib.contextmanager
+def derivatives() -> Iterator[None]:
+    """Differentiate in this context by torch.
+
+    Raises:
+        UnsupportedError: torch has no derivative of an operation.
+    """
+    try:
+        # cuDNN has no derivative of recurrent layers in evaluation
+        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+            yield
+    except (NotImplementedError, RuntimeError, AssertionError) as error:
+        reason = str(error).partition(". ")[0].rstrip(".")
+        if "is not differentiable with respect to" in reason:
+            raise ConstantArgument(f"verify: PyTorch: {reason}") from error
+        if not any(words in reason for words in _NO_DERIVATIVE):
+            raise
+        raise UnsupportedError(f"verify: PyTorch: {reason}") from error
+
+
+def _gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
+    """∂total()/∂x for each leaf x; None for one that does not require a gradient."""
+    with derivatives():
+        value = total()
+        for x in leaves:  # a forward may call backward()
+            x.grad = None
+        if value.requires_grad:  # else nothing depends on them
+            value.backward()  # reentrant checkpoints refuse torch.autograd.grad
+    return [
+        (torch.zeros_like(x) if x.grad is None else x.grad) if x.requires_grad else None
+        for x in leaves
+    ]

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import torch
+
 from nestarray.importers.torch.workarounds.sequences import check_padded
 from nestarray.interchange.caches import cache_nest, is_cache
 
@@ -16,8 +18,6 @@ def plain_output(value: Any) -> Any:
     A dataclass becomes a dict of its fields, another object a dict of its attributes that
     hold tensors.
     """
-    import torch
-
     numbers = (bool, int, float, complex, *_sizes())
     if value is None or isinstance(value, (torch.Tensor, str, *numbers)):
         return value
@@ -38,8 +38,6 @@ def plain_output(value: Any) -> Any:
 
 
 def _holds_tensor(value: Any) -> bool:
-    import torch
-
     if isinstance(value, torch.Tensor):
         return True
     if isinstance(value, Mapping):
@@ -53,8 +51,6 @@ def _holds_tensor(value: Any) -> bool:
 
 def _sizes() -> tuple[type, ...]:
     """The types of the numbers that open sizes decide."""
-    import torch
-
     return (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import alias_of, is_region, line, writes
 from nestarray.importers.torch.gradient_modes import results_of_writes, written_operands
@@ -19,10 +21,6 @@ from nestarray.importers.torch.places import own_name
 
 def keep_gradients(program: Any, name: str) -> None:
     """Give reads of overwritten parameters the new value and the parameter's gradient, in place.
-
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for errors.
 
     Raises:
         ConversionError: a view of a parameter that was made before a write is read after it.
@@ -115,8 +113,6 @@ def _with_gradient(graph: Any, after: Any, value: Any, zero: Any) -> Any:
 
 def _call(graph: Any, after: Any, name: str, *args: Any) -> Any:
     """A new call behind a node and the arguments."""
-    import torch
-
     packet, overload = name.split(".")
     while after.next in args:
         after = after.next

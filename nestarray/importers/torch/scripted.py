@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from inspect import Parameter, Signature
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
 
 
@@ -20,8 +22,6 @@ def unscripted(script: Any) -> Any:
     Raises:
         ConversionError: its forward has overloads (``nn.LSTM``).
     """
-    import torch
-
     if not script._c._has_method("forward"):
         raise ConversionError(
             f"trace_graph: the forward of the scripted {script.original_name} has overloads; script "
@@ -50,8 +50,6 @@ def _parameter(argument: Any) -> Parameter:
 
 
 def _copy_tree(script: Any, module: Any) -> None:
-    import torch
-
     module.training = script.training
     for name, value in script.named_parameters(recurse=False):
         module.register_parameter(name, torch.nn.Parameter(value, value.requires_grad))

@@ -7,7 +7,8 @@ the sizes with the same answer. Comparisons with 1 have two reasons:
   gets the answer of the larger sizes and restricts nothing.
 - The program chooses in Python, ``is_causal = length > 1 and mask is None``. The module is
   exported again with the answers of size 1. If the two programs are equal for that size, the
-  choice restricts nothing; else it is a condition of the graph, with its line.
+  choice restricts nothing; else it is a condition of the graph, with its line, and an example with a
+  size of 1 is exported with its own answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
+
+import sympy
+import torch
+from torch.fx.experimental.symbolic_shapes import uninteresting_files
+from torch.fx.node import map_arg
 
 from nestarray.errors import ArgumentError, Refused
 from nestarray.errors.foreign import foreign
@@ -39,11 +45,16 @@ _LARGEST_COUNT = 3
 class SizeChoices:
     """The comparisons of one attempt of a trace.
 
+    Args:
+        of_example: give the example's answers to Python code, not those of larger sizes.
+
     Attributes:
         lines: relation that the larger sizes fulfil → the line of Python that asks for it.
+        are_of_example: whether the example has the answers of the larger sizes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_example: bool = False) -> None:
+        self._of_example, self.are_of_example = of_example, True
         self.lines: dict[Any, str] = {}
         self._ones: tuple[Any, ...] | None = None
         self._roots: dict[Any, Any] = {}  # size → the size that it is equal to
@@ -77,12 +88,7 @@ class SizeChoices:
         self._watched.clear()
 
     def settle(self, program: Any, export: Callable[[], Any]) -> None:
-        """Drop the choices of Python after which the program is the same for sizes of 1.
-
-        Args:
-            program: the exported program.
-            export: exports the module again.
-        """
+        """Drop the choices of Python after which the program is the same for sizes of 1."""
         env = self._watched[-1]
         asked = set().union(*(each.free_symbols for each in self.lines))
         self._roots = {symbol: env.replace(symbol) for symbol in asked}
@@ -112,18 +118,17 @@ class SizeChoices:
         place = _place(sys._getframe(2))
         if not place:
             return None if place is None else larger
-        if not python or bool(node.hint) != larger:
+        if not python or (self._of_example and bool(node.hint) != larger):
             return None
         if self._ones is not None:
             return _at(relation.xreplace(self._roots), self._ones)
+        self.are_of_example &= bool(node.hint) == larger
         self.lines.setdefault(relation if larger else ~relation, line_of_forward())
         return larger
 
 
 def _user_frame() -> Any:
     """The frame that asks, as torch finds it, but beyond this package."""
-    from torch.fx.experimental.symbolic_shapes import uninteresting_files
-
     passing = uninteresting_files()
     frame: Any = sys._getframe(1)
     while frame is not None:
@@ -139,8 +144,6 @@ def _place(frame: Any) -> str | None:
 
     "" for an operator; None for other questions, such as checks and numbers.
     """
-    import torch
-
     folder = os.path.dirname(torch.__file__)
     names: list[str] = []
     file = ""
@@ -173,8 +176,6 @@ def _is_of_symbols(filename: str) -> bool:
 
 def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
-    import sympy
-
     value: Any = relation.xreplace(dict.fromkeys(ones, sympy.Integer(1)))
     parts = value.atoms(sympy.core.relational.Relational)
     sizes = [x for x in parts if not any(side.is_Boolean or side.is_Relational for side in x.args)]
@@ -184,8 +185,6 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
 
 def _of_larger(comparison: Any) -> Any:
     """The answer to a comparison for all sizes above 1; itself if it depends on them."""
-    import sympy
-
     try:
         (condition,) = converted(comparison, lambda symbol: named(symbol.name))
     except ArgumentError:  # of other functions
@@ -198,8 +197,6 @@ def _of_larger(comparison: Any) -> Any:
 @functools.lru_cache(maxsize=4096)
 def _answer_of_larger(relation: Any) -> bool | None:
     """The answer of all sizes above 1, if a size of 1 has another answer."""
-    import sympy
-
     if not isinstance(relation, sympy.logic.boolalg.Boolean):
         return None
     larger = _at(relation, ())
@@ -218,83 +215,63 @@ def _combinations(symbols: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 def _is_same(program: Any, other: Any, ones: tuple[Any, ...]) -> bool:
     """Whether two exported programs compute the same if some sizes are 1."""
-    graphs = program.graph, other.graph
-    return _have_same_inputs(program, other) and _is_same_graph(*graphs, ones)
-
-
-def _is_same_graph(graph: Any, other: Any, ones: tuple[Any, ...]) -> bool:
-    calls, others = list(_calls(graph)), list(_calls(other))
-    numbers = [{node: i for i, node in enumerate(each)} for each in (calls, others)]
-    return len(calls) == len(others) and all(
-        _is_same_call(node, other, numbers[0], numbers[1], ones)
-        for node, other in zip(calls, others, strict=True)
-    )
-
-
-def _calls(graph: Any) -> Iterator[Any]:
-    """The nodes of a graph that its results need, and those that may write."""
-    used: set[Any] = set()
-    needed = []
-    for node in reversed(graph.nodes):
-        is_region = any(each.op == "get_attr" for each in node.all_input_nodes)
-        writes = node.is_impure() or is_region
-        if writes or any(user in used for user in node.users):
-            used.add(node)
-            needed.append(node)
-    return reversed(needed)
-
-
-def _have_same_inputs(program: Any, other: Any) -> bool:
-    import torch
-
-    signatures = [_signature(each.graph_signature) for each in (program, other)]
-    constants = program.constants, other.constants
+    lines, others = ([*_lines(each.graph, ones)] for each in (program, other))
     return (
-        signatures[0] == signatures[1]
-        and constants[0].keys() == constants[1].keys()
+        _inputs(program) == _inputs(other)
         and all(
-            x is constants[1][name]
-            or (isinstance(x, torch.Tensor) and torch.equal(x, constants[1][name]))
-            for name, x in constants[0].items()
+            x is (y := other.constants[name]) or (isinstance(x, torch.Tensor) and torch.equal(x, y))
+            for name, x in program.constants.items()
+        )
+        and len(lines) == len(others)
+        and all(
+            a.text == b.text or (a.is_single and a.without_mask == b.without_mask)
+            for a, b in zip(lines, others, strict=True)
         )
     )
 
 
-def _signature(signature: Any) -> tuple[str, list[Any]]:
+def _inputs(program: Any) -> tuple[Any, ...]:
     """The inputs and outputs, without the names of calls, which count unused calls too."""
+    signature = program.graph_signature
     outputs = [(each.kind, type(each.arg), each.target) for each in signature.output_specs]
-    return str(signature.input_specs), outputs
+    return str(signature.input_specs), outputs, program.constants.keys()
 
 
-def _is_same_call(
-    node: Any, other: Any, numbers: dict[Any, int], others: dict[Any, int], ones: tuple[Any, ...]
-) -> bool:
-    from torch.fx.node import map_arg
+class _Line(NamedTuple):
+    """A call as text.
 
-    if node.op != other.op:
-        return False
-    if node.op == "get_attr":  # the body of a loop, a branch or a context
-        bodies = [getattr(each.graph.owning_module, each.target) for each in (node, other)]
-        graphs = [getattr(each, "graph", None) for each in bodies]
-        return None not in graphs and _is_same_graph(graphs[0], graphs[1], ones)
-    if node.op == "call_function" and node.target != other.target:
-        return False
-    arguments = [
-        dict(map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x])))
-        for each, known in ((node, numbers), (other, others))
-    ]
-    if node.op != "call_function" or str(arguments[0]) == str(arguments[1]):
-        return str(arguments[0]) == str(arguments[1])
-    if not str(node.target).startswith("aten.scaled_dot_product_attention"):
-        return False
-    # a causal mask hides nothing from a single query with a single key
-    lengths = [node.args[i].meta["val"].shape[-2] for i in (0, 1)]
-    causal = [each.pop("is_causal", False) for each in arguments]
-    return (
-        causal[0] != causal[1]
-        and str(arguments[0]) == str(arguments[1])
-        and all(_is_one(length, ones) for length in lengths)
-    )
+    Attributes:
+        text: the operation and its arguments.
+        without_mask: the same without ``is_causal``.
+        is_single: whether it is attention of a single query to a single key, from which a causal mask
+            hides nothing.
+    """
+
+    text: str
+    without_mask: str
+    is_single: bool
+
+
+def _lines(graph: Any, ones: tuple[Any, ...]) -> Iterator[_Line]:
+    """The calls of a graph, and of the functions in it, that its results need, or that may write."""
+    used: set[Any] = set()
+    for node in reversed(graph.nodes):
+        is_region = any(each.op == "get_attr" for each in node.all_input_nodes)
+        if node.is_impure() or is_region or any(user in used for user in node.users):
+            used.add(node)
+    numbers = {node: i for i, node in enumerate(node for node in graph.nodes if node in used)}
+    for node in numbers:
+        body = getattr(graph.owning_module, node.target) if node.op == "get_attr" else None
+        if hasattr(body, "graph"):  # of a loop, a branch or a context
+            yield from _lines(body.graph, ones)
+            continue
+        arguments = dict(map_arg(by_schema_name(node), lambda x: ("node", numbers[x])))
+        name = node.target if node.op == "call_function" else f"{node.op} {id(body)}"
+        text = f"{name} {arguments}"
+        is_attention = str(name).startswith("aten.scaled_dot_product_attention")
+        lengths = [node.args[i].meta["val"].shape[-2] for i in (0, 1)] if is_attention else [0]
+        arguments.pop("is_causal", False)
+        yield _Line(text, f"{name} {arguments}", all(_is_one(n, ones) for n in lengths))
 
 
 def _is_one(size: Any, ones: tuple[Any, ...]) -> bool:

@@ -12,13 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import sympy
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
 from nestarray.graph.sizes import Binding, Sizes
 from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
 from nestarray.importers.torch.places import origin
 from nestarray.importers.torch.symbols import converted
-from nestarray.sizes import Condition, IntOrSize, named
+from nestarray.sizes import Condition, IntOrSize, Relations, named
 
 
 class SizeNames:
@@ -71,15 +75,11 @@ class SizeNames:
 
     def set_value(self, size: Any, number: Any) -> None:
         """Replace a data-dependent size by a number in later shapes."""
-        import sympy
-
         if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
             self._numbers[size.node.expr] = sympy.Integer(number)
 
     def set_new_sizes(self, call: Any, number: int) -> None:
         """Replace the data-dependent sizes that a call introduces by a number in later shapes."""
-        from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
         given = [used.meta["val"] for used in call.all_input_nodes]
         for size in call.meta["val"].shape:
             if not free_unbacked_symbols(size) <= free_unbacked_symbols(given):
@@ -116,34 +116,36 @@ class SizeNames:
             if symbol in self._names:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
-        example = self._example(self._dynamic)
+        example = self._example()
         conditions = (each.on_remainder or each for each in self._conditions(program, example))
         return Sizes(ranges, tuple(dict.fromkeys(conditions)), example)
 
-    def refused(self, sizes: Sizes) -> set[str]:
-        """The names whose sizes in the caller's example a graph does not accept."""
-        values = self._example(self._dynamic.example)
-        refused = {name for name, size in values.items() if not _is_in(size, sizes.ranges[name])}
+    def check(self, sizes: Sizes) -> None:
+        """Refuse a graph that needs an open size as a constant, or does not accept its example.
+
+        The exporter has an error for constants, but none for 0 and 1.
+
+        Raises:
+            ConversionError: the graph is such a one.
+        """
+        values = sizes.example
         for condition in sizes.conditions:
-            refused |= set() if condition.holds(values) else condition.names
-        return refused
+            relations = Relations(sizes.ranges)
+            relations.assume(condition)
+            constants = (n for n in condition.names if relations.decide(named(n), "==", values[n]))
+            if (not condition.line and any(constants)) or not condition.holds(values):
+                numbers = ", ".join(f"{name} = {values[name]}" for name in sorted(condition.names))
+                raise ConversionError(
+                    f"trace_graph: dynamic: the example has {numbers}, and the open program needs "
+                    f"{condition}{f': {condition.line}' if condition.line else ''}. Leave the size out of "
+                    "dynamic=, or trace with a larger example"
+                )
 
-    def refusal(self, sizes: Sizes) -> ConversionError:
-        """The error about an example that its graph does not accept."""
-        values = self._example(self._dynamic.example)
-        condition = next(each for each in sizes.conditions if not each.holds(values))
-        numbers = ", ".join(f"{name} = {values[name]}" for name in sorted(condition.names))
-        return ConversionError(
-            f"trace_graph: dynamic: the example has {numbers}, and the open program needs {condition}"
-            f"{f': {condition.line}' if condition.line else ''}. Leave the size out of dynamic=, or "
-            "trace with a larger example"
-        )
-
-    def _example(self, dynamic: Dynamic) -> dict[str, int]:
-        """The sizes of an example."""
+    def _example(self) -> dict[str, int]:
+        """The sizes of the example."""
         found = Binding("trace_graph", Sizes())
         for (place, leaf), placeholder in zip(
-            dynamic.leaves.items(), self._placeholders, strict=True
+            self._dynamic.leaves.items(), self._placeholders, strict=True
         ):
             value = placeholder.meta.get("val")
             if is_tensor(leaf) and hasattr(value, "shape"):
@@ -220,8 +222,6 @@ def chooses_strides(guard: Any, relation: Any) -> bool:
 
 def _line_of(guard: Any) -> str:
     """The line of Python that asks for a condition; empty if it is one of torch."""
-    import torch
-
     frame = guard.sloc.framework_loc
     filename = getattr(frame, "filename", "")
     if not filename or filename.startswith(os.path.dirname(torch.__file__)):
@@ -232,15 +232,8 @@ def _line_of(guard: Any) -> str:
 
 def guard_origin(guard: Any) -> str:
     """The file or directory of torch that created a guard."""
-    import torch
-
     filename = getattr(guard.sloc.framework_loc, "filename", "")
     return os.path.relpath(filename, os.path.dirname(torch.__file__)).split(os.sep)[0]
-
-
-def _is_in(size: int, bounds: tuple[int, int | None]) -> bool:
-    least, most = bounds
-    return least <= size and (most is None or size <= most)
 
 
 def _root_name(dim: Any) -> str:

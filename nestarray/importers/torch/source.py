@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import torch
+from torch.distributions import dirichlet
+from torch.fx.node import map_arg
 
 from nestarray.backends.torch.autocast import Autocast, casting
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import UnsupportedError
-from nestarray.graph.execution import Override, Steps, compute, identity, result_of
+from nestarray.graph.execution import Override, Steps, identity, result_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Call, Node, iter_nodes
-from nestarray.importers.torch import autograd
-from nestarray.importers.torch.original import call_copy
-from nestarray.importers.torch.workarounds import ctc_loss, sequences
-from nestarray.importers.torch.workarounds.embedding_bags import bags
-from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
+from nestarray.graph.node import Call, Node
+from nestarray.importers.torch.original import ConstantArgument, call_copy, derivatives
+from nestarray.importers.torch.workarounds import losses, sequences
+from nestarray.importers.torch.workarounds.embeddings import bags
+from nestarray.proof.source import EquationSource, Loss, Result
+from nestarray.transforms import execute_with_gradients
 
 
 class TorchSource(EquationSource):
@@ -45,8 +49,6 @@ class TorchSource(EquationSource):
 
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
         """The value of an exported node."""
-        from torch.fx.node import map_arg
-
         if equation.op == "placeholder":
             if equation in self.nodes and self.node(equation) is None:
                 return self.nodes[equation]  # an argument other than an array
@@ -81,8 +83,6 @@ class TorchSource(EquationSource):
         override: Override = identity,
     ) -> Steps:
         """Run the exported program; see `Source.steps`."""
-        import torch
-
         s = s.map(lambda x: x.clone())  # some calls of training write into their state
         torch.manual_seed(0)  # a proof restores the state
         return (yield from super().steps(graph, inputs, v, s, key, override))
@@ -95,28 +95,23 @@ class TorchSource(EquationSource):
         loss: Loss | None,
         override: Override = identity,
     ) -> Result:
-        """Run the exported program, and differentiate it by torch.autograd; see `Source.result`."""
+        """Run the exported program, and differentiate it; see `Source.result`."""
         if loss is None:
-            return Result(
-                *result_of(self.steps(graph, inputs, graph.v, graph.s, key, override)), None
-            )
-        variables = graph.v.leaves()
-        outcome: tuple[Any, dict[str, Any]] = (None, {})
-
-        def total(leaves: list[Any]) -> Any:
-            nonlocal outcome
-            v = from_leaves(graph.v.spec, tuple(leaves[: len(variables)]))
-            arguments = leaves[len(variables) :]
-            outcome = result_of(self.steps(graph, arguments, v, graph.s, key, override))
-            return loss(outcome[0])
-
-        leaves = [*map(autograd.leaf, variables), *map(autograd.leaf, inputs)]
+            return super().result(graph, inputs, key, loss, override)
         try:
-            gradients = autograd.gradients(lambda: total(leaves), leaves)
-        except autograd.ConstantArgument:
-            leaves[len(variables) :] = inputs
-            gradients = autograd.gradients(lambda: total(leaves), leaves)
-        return Result(outcome[0], outcome[1], gradients)
+            with derivatives():
+                return super().result(graph, inputs, key, loss, override)
+        except ConstantArgument:
+            taken = list(graph.v.leaves())
+
+            def total(leaves: list[Any]) -> tuple[Any, Any]:
+                v = from_leaves(graph.v.spec, tuple(leaves))
+                results = result_of(self.steps(graph, inputs, v, graph.s, key, override))
+                return loss(results[0]), results
+
+            with derivatives():
+                (_, results), slopes = execute_with_gradients(total, taken, has_aux=True)
+            return Result(*results, [*slopes, *[None] * len(inputs)])
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
@@ -129,69 +124,17 @@ class TorchSource(EquationSource):
             return call_copy(self.module, graph, args, kwargs, loss)
 
     def call_gradients(
-        self,
-        graph: Graph,
-        node: Call,
-        values: Mapping[Node, Any],
-        key: Any,
-        loss: Callable[[Any], Any],
+        self, graph: Graph, node: Call, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
-        """∂loss(value of a call)/∂x by torch.autograd; see `Source.call_gradients`."""
-        import torch
-        from torch.fx.node import map_arg
-
-        exported = self.equation_of[node]
-        is_drawn = node.is_random
-        taken = iter_nodes((node.args, node.kwargs)) if is_drawn else self._taken(exported)
-        leaves: dict[Node, Any] = {}
-        for used in taken:
-            if used not in values:
-                return {}
-            x = values[used]
-            leaves[used] = (
-                x.detach().clone().requires_grad_() if is_inexact_variable(used, x) else x
-            )
-        differentiated = {used: x for used, x in leaves.items() if is_inexact_variable(used, x)}
-
-        def value_of(e: Any) -> Any:
-            known = self.nodes.get(e)
-            if isinstance(known, Node):
-                return leaves[known]
-            if e.op == "get_attr":
-                return getattr(self.program.graph_module, e.target)
-            return called(e) if known is None else known
-
-        def called(e: Any) -> Any:
-            args, kwargs = map_arg((e.args, e.kwargs), value_of)
-            return differentiable(e.target)(*args, **kwargs)
-
+        """∂loss(value of a call)/∂x; see `Source.call_gradients`."""
         try:
-            draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
-            value = draw() if is_drawn else called(exported)
-            slopes = torch.autograd.grad(
-                loss(value), list(differentiated.values()), allow_unused=True
-            )
+            return super().call_gradients(graph, node, values, key, loss)
         except (NotImplementedError, RuntimeError):  # integers, or no derivative
             return {}
-        return {
-            n: torch.zeros_like(x) if g is None else g
-            for (n, x), g in zip(differentiated.items(), slopes, strict=True)
-        }
-
-    def _taken(self, exported: Any) -> Iterator[Node]:
-        """The nodes that an exported call takes, through calls that the graph has as parts."""
-        for e in exported.all_input_nodes:
-            node = self.nodes.get(e)
-            if isinstance(node, Node):
-                yield node
-            elif node is None and e.op == "call_function":
-                yield from self._taken(e)
 
 
 def _has_wrong_derivative(equation: Any) -> bool:
     """Whether PyTorch's own derivative of an operation is wrong; see `differentiable`."""
-    import torch
-
     aten = torch.ops.aten
     is_bag = equation.target in (
         aten._embedding_bag.default,
@@ -210,10 +153,8 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     embedding bags divides by the counts of wrong indices
     (https://github.com/pytorch/pytorch/issues/190063).
     """
-    import torch
-
     aten = torch.ops.aten
-    native = sequences.native(target) or ctc_loss.native(target)
+    native = sequences.native(target) or losses.native(target)
     if native is not None:
         return native
     if target is torch.ops.higher_order.while_loop:
@@ -226,8 +167,6 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
             bags if by_frequency else of_bags
         )(weight, indices, offsets, by_frequency, *settings)
     if target is aten._sample_dirichlet.default:
-        from torch.distributions import dirichlet
-
         return lambda x, generator=None: dirichlet._Dirichlet.apply(x)
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map_only
+
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import line, writes
 from nestarray.importers.torch.places import own_name
@@ -20,9 +23,6 @@ def distinct(module: Any, example: Any) -> Any:
     Two arguments with one tensor would be one input, and an argument that is a parameter would be
     the parameter.
     """
-    import torch
-    from torch.utils._pytree import tree_map_only
-
     seen = {id(x) for x in (*module.parameters(), *module.buffers())}
 
     def own(x: Any) -> Any:
@@ -37,15 +37,9 @@ def distinct(module: Any, example: Any) -> Any:
 def separate_tied(program: Any, name: str) -> None:
     """Give the names that a program does not use separate tensors.
 
-    Args:
-        program: the result of ``torch.export.export``, not decomposed.
-        name: the source, for the error.
-
     Raises:
         ConversionError: the program writes into a part of another variable.
     """
-    import torch
-
     placeholders = [node for node in program.graph.nodes if node.op == "placeholder"]
     specs = dict(zip(placeholders, program.graph_signature.input_specs, strict=True))
     homes = {name: home for home in (program.constants, program.state_dict) for name in home}
@@ -69,8 +63,6 @@ def separate_tied(program: Any, name: str) -> None:
 
 
 def _share(x: Any, y: Any) -> bool:
-    import torch
-
     if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
         return False
     return x.untyped_storage()._cdata == y.untyped_storage()._cdata

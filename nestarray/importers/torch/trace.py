@@ -7,22 +7,30 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
+
 from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
 from nestarray.importers.torch.size_choices import SizeChoices
-from nestarray.importers.torch.transformations import in_derivative, in_functorch
 from nestarray.importers.torch.workarounds import (
     ATTENTION,
     INFERENCE_MODE,
     VMAP_RULES,
     WORKAROUNDS,
 )
+from nestarray.importers.torch.workarounds.transformations import in_derivative, in_functorch
 from nestarray.importers.workarounds import Needed, Workaround, resolve
 
 
 class Derivative(Exception):
     """Forward computes a derivative, which is traced below autograd."""
+
+
+class ExampleDecides(Exception):
+    """A choice by an open size that the example answers otherwise than larger sizes."""
 
 
 class Trace:
@@ -38,19 +46,19 @@ class Trace:
         checks: the checks of values that the attempt drops, as keys.
         autocast: the autocast around the trace, which forward enters.
         choices: the comparisons of sizes with 1 that the attempt answers.
+        is_decided_by_example: whether the next attempt answers them as the example does.
         applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
 
     def __init__(self, module: Any, lines: dict[str, str] | None) -> None:
-        import torch
-
         self.module, self.is_dynamic = module, lines is not None
         self.autocast = surrounding()
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
         self.checks: dict[str, None] = {}
         self.choices = SizeChoices()
+        self.is_decided_by_example = False
         self.start(below_autograd=False)
         self._known = [each for each in WORKAROUNDS if each.applies_to(torch.__version__)]
         self.applied = [each for each in self._known if each.names and each.is_needed(self)]
@@ -83,7 +91,7 @@ class Trace:
         """Replace the attributes of torch that the workarounds name."""
         self.memory.clear()
         self.checks.clear()
-        self.choices = SizeChoices()
+        self.choices = SizeChoices(of_example=self.is_decided_by_example)
         self.start(below_autograd=False)
         with contextlib.ExitStack() as stack:
             stack.callback(self.choices.stop)
@@ -100,21 +108,24 @@ class Trace:
 
         A recording below autograd repeats its conditions in the export; torch decides those.
         """
-        import torch
-        from torch.utils._pytree import tree_leaves
-
         if self.is_dynamic:
             tensors = [x for x in tree_leaves(nest) if isinstance(x, torch.Tensor)]
             self.choices.watch(tensors, python=not self.is_below_autograd)
 
     def settle(self, program: Any, export: Callable[[], Any]) -> None:
-        """Drop the choices by a size that change nothing; see `SizeChoices.settle`."""
+        """Drop the choices by a size that change nothing; see `SizeChoices.settle`.
+
+        Raises:
+            ExampleDecides: another choice has an answer for the example that this attempt did not give.
+        """
         if self.choices.lines:
             memory = dict(self.memory)
             with contextlib.nullcontext() if self.applies(ATTENTION) else ATTENTION.applied(self):
                 self.choices.settle(program, export)
             self.memory.clear()
             self.memory.update(memory)
+            if self.choices.lines and not self.choices.are_of_example:
+                raise ExampleDecides
 
     def calls(self) -> Any:
         """A mode that sees the calls of torch's functions, and replaces some.
@@ -123,9 +134,6 @@ class Trace:
             Needed: in the mode, if a call needs a workaround that this trace does not apply.
             Derivative: in the mode, if forward computes a derivative above autograd.
         """
-        import torch
-        from torch.overrides import TorchFunctionMode
-
         replacements: dict[Any, Any] = {torch.Tensor.register_hook: _refuse_hook}
         make_dual = resolve("torch._make_dual")
         replacements[make_dual] = partial(self._make_dual, make_dual)
@@ -166,8 +174,6 @@ class Trace:
 
         torch leaves its transformations by calls that the mode sees too, so it raises once.
         """
-        import torch
-
         if self._is_stopping or torch.compiler.is_dynamo_compiling():  # torch.cond
             return
         reason: Exception | None = None

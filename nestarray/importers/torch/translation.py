@@ -6,6 +6,8 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import torch
+
 from nestarray import dtypes
 from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ArgumentError, DtypeError, Refused
@@ -36,11 +38,6 @@ from nestarray.importers.translator import Translator
 
 class Translation(Translator):
     """Turns one exported program into one Graph.
-
-    Args:
-        traced: the module and its program.
-        args, kwargs: the example.
-        request: the call of `trace_graph`.
 
     Attributes:
         program: the exported program, in operations that have rules where it can be.
@@ -240,8 +237,6 @@ class Translation(Translator):
 
     def arguments(self, value: Any) -> Any:
         """Exported arguments with our nodes and dtypes in place of theirs."""
-        import torch
-
         if isinstance(value, torch.fx.Node):
             return self.nodes[value]
         if isinstance(value, Node):
@@ -301,16 +296,12 @@ class Translation(Translator):
 
 def _is_idle(placeholder: Any) -> bool:
     """Whether a tensor has a layout or a dtype that nestarray lacks, and no call reads it."""
-    import torch
-
     value = placeholder.meta["val"]
     is_odd = value.layout is not torch.strided or is_foreign(value.dtype)
     return is_odd and not placeholder.users
 
 
 def _is_size(exported: Any) -> bool:
-    import torch
-
     return isinstance(exported.meta.get("val"), torch.SymInt)
 
 

@@ -13,6 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
+
 from nestarray.errors import ConversionError
 from nestarray.importers.patching import is_tracing
 from nestarray.importers.selection import variables_of
@@ -37,8 +40,6 @@ def as_module(source: Any) -> Any:
     Raises:
         ConversionError: a submodule is compiled by ``torch.jit.script``, or has hooks on gradients.
     """
-    import torch
-
     if not isinstance(source, torch.nn.Module):
         return _module_of_function(source)
     while type(source).__name__ in _WRAPPED and type(source).__module__.startswith("torch."):
@@ -74,8 +75,6 @@ def _is_recording(module: Any) -> bool:
 
 def _module_of_function(function: Callable[..., Any]) -> Any:
     """A module whose ``forward`` is `function`; a method of a module keeps the module's names."""
-    import torch
-
     function = getattr(function, "_torchdynamo_orig_callable", function)  # of torch.compile
     owner = getattr(function, "__self__", None)
     if isinstance(function, types.MethodType) and isinstance(owner, torch.nn.Module):
@@ -100,8 +99,6 @@ def refuse_foreign_modules(module: Any) -> Iterator[None]:
     Raises:
         ConversionError: such a call; its parameters would become constants.
     """
-    from torch.nn.modules.module import register_module_forward_pre_hook
-
     # a mark instead of a set of ids: the exporter calls a module with two paths through a proxy
     # with the module's attributes, and torch.cond compiles the check
     parts = list(module.modules())

@@ -477,13 +477,13 @@ def test_a_choice_that_one_changes_stays_a_condition():
         graph(torch.ones(1), torch.ones(2))
 
 
-def test_an_error_names_the_sizes_of_the_trace():
+def test_an_open_size_that_can_only_be_one_is_refused():
     class Pair(nn.Module):
         def forward(self, x, y):
             return torch.cat([x, y], 1)
 
     with pytest.raises(
-        errors.ConversionError, match=r"in dimension 0 but got 1.* with batch = 3\."
+        errors.ConversionError, match=r"has batch = 1, and the open program needs batch == 1\."
     ):
         na.trace_graph(Pair(), torch.ones(1, 2), torch.ones(1, 2), dynamic={"x": {0: "batch"}})
 

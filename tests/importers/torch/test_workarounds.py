@@ -17,18 +17,19 @@ from nestarray.errors import ConversionError
 from nestarray.importers.torch.trace import Trace
 from nestarray.importers.torch.workarounds import WORKAROUNDS
 from nestarray.importers.workarounds import Workaround
+from tests.importers.torch import reproducers
 
 NAMES = [each.name for each in WORKAROUNDS]
 
 
-REPRODUCERS = [
+ROWS = [
     pytest.param(each, reproducer, id=reproducer.__name__)
     for each in WORKAROUNDS
-    for reproducer in each.reproducers
+    for reproducer in reproducers.REPRODUCERS[each.name]
 ]
 
 
-@pytest.mark.parametrize(("workaround", "reproducer"), REPRODUCERS)
+@pytest.mark.parametrize(("workaround", "reproducer"), ROWS)
 @pytest.mark.filterwarnings("ignore")
 def test_the_reason_of_a_workaround_still_holds(
     workaround: Workaround, reproducer: Callable[[], None]
@@ -44,11 +45,11 @@ def test_the_reason_of_a_workaround_still_holds(
 @pytest.mark.parametrize("workaround", WORKAROUNDS, ids=NAMES)
 def test_the_installed_release_has_all_names(workaround: Workaround) -> None:
     assert not workaround.missing()
-    assert workaround.reproducers
 
 
 def test_names_of_workarounds_are_unique() -> None:
     assert len(set(NAMES)) == len(NAMES)
+    assert {*NAMES} == reproducers.REPRODUCERS.keys()
 
 
 PLAIN = """

@@ -6,25 +6,20 @@ calls a ``TorchFunctionMode`` sees (`nestarray.importers.torch.trace`); these ne
 
 from __future__ import annotations
 
-from nestarray.importers.torch.workarounds.attention import ATTENTION
+from nestarray.importers.torch.workarounds.attention import ATTENTION, FLEX_ATTENTION
 from nestarray.importers.torch.workarounds.autograd_functions import AUTOGRAD_FUNCTIONS
-from nestarray.importers.torch.workarounds.concatenation import CONCATENATION
-from nestarray.importers.torch.workarounds.ctc_loss import CTC_LOSS
 from nestarray.importers.torch.workarounds.data_dependent import DATA_DEPENDENT, PYTHON_FUNCTIONS
-from nestarray.importers.torch.workarounds.distributions import DISTRIBUTION_CHECKS, GAMMA
-from nestarray.importers.torch.workarounds.exporter import KEYWORDS, LINES, THREADS
+from nestarray.importers.torch.workarounds.embeddings import MAX_NORM
+from nestarray.importers.torch.workarounds.exporter import INFERENCE_MODE, KEYWORDS, LINES, THREADS
 from nestarray.importers.torch.workarounds.fake_quantization import FAKE_QUANTIZATION
-from nestarray.importers.torch.workarounds.flex_attention import FLEX_ATTENTION
-from nestarray.importers.torch.workarounds.inference_mode import INFERENCE_MODE
-from nestarray.importers.torch.workarounds.margin_loss import MARGIN_LOSS
-from nestarray.importers.torch.workarounds.max_norm_embedding import MAX_NORM
-from nestarray.importers.torch.workarounds.normalizations import NORMALIZATIONS
+from nestarray.importers.torch.workarounds.losses import CTC_LOSS, MARGIN_LOSS
+from nestarray.importers.torch.workarounds.random_numbers import DISTRIBUTION_CHECKS, GAMMA, SEEDS
 from nestarray.importers.torch.workarounds.running_statistics import (
     CUMULATIVE_AVERAGES,
     INSTANCE_NORM,
 )
-from nestarray.importers.torch.workarounds.seeded_random import SEEDS
 from nestarray.importers.torch.workarounds.sequences import SEQUENCES
+from nestarray.importers.torch.workarounds.transformations import CONCATENATION, NORMALIZATIONS
 from nestarray.importers.torch.workarounds.value_checks import CHECKS_OF_NUMBERS, VALUE_CHECKS
 from nestarray.importers.torch.workarounds.vmap_rules import VMAP_RULES
 from nestarray.importers.workarounds import Workaround

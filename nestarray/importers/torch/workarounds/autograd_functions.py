@@ -17,13 +17,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import torch
+import torch.autograd.function
+from torch.utils._pytree import tree_map_only
+from torch.utils.checkpoint import CheckpointFunction
 
 from nestarray.errors import ConversionError, Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
-from nestarray.importers.torch.sources import mentions
-from nestarray.importers.torch.workarounds import reproducers
+from nestarray.importers.torch.selection import mentions
 from nestarray.importers.workarounds import Workaround
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.
@@ -60,9 +63,6 @@ class _Context:
 
 
 def _apply_with_gradient(trace: Any, original: Any) -> Any:
-    import torch
-    from torch.utils.checkpoint import CheckpointFunction
-
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls is CheckpointFunction:  # its forward disables gradients
             function, _, *inputs = args
@@ -83,8 +83,6 @@ def _has_functions(trace: Any) -> bool:
 
     A module in training may also checkpoint its activations, by a function of torch.
     """
-    import torch
-
     layers = (torch.nn.CrossMapLRN2d, torch.nn.SyncBatchNorm)
     return (
         trace.module.training
@@ -104,8 +102,6 @@ def _subclasses(cls: Any) -> Iterator[Any]:
 
 
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    import torch
-
     with torch.no_grad():
         given = tuple([x.detach() if isinstance(x, torch.Tensor) else x for x in args])
         context, output = _forward(function, given, kwargs)
@@ -149,8 +145,6 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _forward(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Context, Any]:
-    import torch
-
     context = _Context(tuple(is_inexact(x) for x in args))
     if function.setup_context is torch.autograd.Function.setup_context:
         return context, function.forward(context, *args, **kwargs)
@@ -161,8 +155,6 @@ def _forward(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
 def _backward(function: Any) -> Any:
     """``backward``, without the ``once_differentiable`` that disables gradients in it."""
-    import torch.autograd.function
-
     backward = function.backward
     if getattr(backward, "__globals__", None) is vars(torch.autograd.function):
         return backward.__wrapped__
@@ -174,9 +166,7 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
     True if the function cannot be called on them. The trace itself has no numbers.
     """
-    import torch
     from torch.utils._python_dispatch import _disable_current_modes
-    from torch.utils._pytree import tree_map_only
 
     def drawn(x: Any, draw: Callable[..., Any]) -> Any:
         sizes = [int(n.node.hint) if hasattr(n, "node") else n for n in x.shape]
@@ -234,7 +224,6 @@ def _not_linear(what: str) -> ConversionError:
 AUTOGRAD_FUNCTIONS = Workaround(
     "torch.autograd.Function",
     "torch.export traces forward and drops backward",
-    (reproducers.autograd_function_backward,),
     issue="pytorch#106388",
     attributes={"torch.autograd.Function.apply": _apply_with_gradient},
     is_needed=_has_functions,

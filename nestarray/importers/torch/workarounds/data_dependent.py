@@ -13,8 +13,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map
+
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 
@@ -24,8 +26,6 @@ def _is_declared_causal(mask: Any, is_causal: bool | None = None, size: Any = No
 
 
 def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    import torch
-
     rows = torch.atleast_2d(x)
     if not (rows.is_floating_point() or rows.is_complex()):
         rows = rows.to(torch.get_default_dtype())
@@ -43,8 +43,6 @@ def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = N
 
 
 def _corrcoef(x: Any) -> Any:
-    import torch
-
     covariance = _cov(x)
     if covariance.ndim == 0:
         return covariance / covariance
@@ -67,8 +65,6 @@ def _allclose(
 
 def _one_hot(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     def one_hot(tensor: Any, num_classes: int = -1) -> Any:
-        import torch
-
         if not (isinstance(num_classes, int) and num_classes == -1):
             return native(tensor, num_classes)
         classes = (tensor.max() + 1).item()
@@ -80,8 +76,6 @@ def _one_hot(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
 
 def _combinations(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
-        import torch
-
         if not isinstance(input.shape[0], int):
             return native(input, r, with_replacement)
         draw = (
@@ -94,8 +88,6 @@ def _combinations(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
-    import torch
-
     vectors = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
     solution = torch.linalg.pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vectors else B)
     return _LeastSquares(solution.squeeze(-1) if vectors else solution)
@@ -134,8 +126,6 @@ def _refusal(what: str) -> ConversionError:
 
 def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The linearization at `primals`; as in torch, gradients reach only the tangents."""
-    import torch
-    from torch.utils._pytree import tree_map
 
     def pushed(*tangents: Any) -> Any:
         def derivative(tangents: Any) -> Any:
@@ -152,14 +142,6 @@ def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callab
 DATA_DEPENDENT = Workaround(
     "functions that read values",
     "one_hot, cov, lstsq, equal and others read values, which an export does not have",
-    (
-        reproducers.covariance,
-        reproducers.one_hot_without_classes,
-        reproducers.least_squares,
-        reproducers.equality_as_number,
-        reproducers.closeness_as_number,
-        reproducers.resize_as_of_open_size,
-    ),
     issue="pytorch#145970, pytorch#114353",
     functions={
         **dict.fromkeys(("torch.cov", "torch.Tensor.cov"), always(_cov)),
@@ -175,10 +157,6 @@ DATA_DEPENDENT = Workaround(
 PYTHON_FUNCTIONS = Workaround(
     "Python functions that read values",
     "torch.func.linearize and the causal masks of nn.Transformer read values",
-    (
-        reproducers.mask_of_transformer_encoder,
-        reproducers.linearization,
-    ),
     attributes={
         "torch.func.linearize": always(_linearize),
         "torch.nn.modules.transformer._detect_is_causal_mask": always(_is_declared_causal),

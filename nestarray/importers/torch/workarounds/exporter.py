@@ -1,16 +1,22 @@
-"""Faults of the exporter itself: names that are keywords, other threads, lines of conditions."""
+"""Faults of the exporter itself.
+
+These are names that are keywords, annotations of other threads, lines of conditions, and inference
+mode: the exporter records regions under ``no_grad`` and ignores ``torch.inference_mode``, so that
+gradients would pass through such a region.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import keyword
 import threading
-from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.patching import patched_annotations
+import torch
+from torch.fx import traceback
+
+from nestarray.importers.patching import patched_elsewhere
 from nestarray.importers.torch.export_errors import line_of_forward
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 # -- attributes whose names are keywords ------------------------------------------------------
@@ -37,7 +43,6 @@ def _has_keywords(trace: Any) -> bool:
 KEYWORDS = Workaround(
     "names that are keywords",
     "torch.fx prints an attribute named like a keyword as root.class",
-    (reproducers.submodule_named_like_a_keyword,),
     issue="pytorch#188538",
     attributes={"torch.fx.graph._format_target": always(_attribute_text)},
     is_needed=_has_keywords,
@@ -46,11 +51,9 @@ KEYWORDS = Workaround(
 # -- other threads ----------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _annotating_here(trace: Any) -> Iterator[None]:
+def _annotating_here(trace: Any) -> Any:
     """Annotate in this thread only; other threads would write into the same dict."""
-    with patched_annotations():
-        yield
+    return patched_elsewhere(traceback, "annotate", lambda _: contextlib.nullcontext())
 
 
 def _has_threads(trace: Any) -> bool:
@@ -60,7 +63,6 @@ def _has_threads(trace: Any) -> bool:
 THREADS = Workaround(
     "annotations of other threads",
     "torch.fx.traceback.annotate writes the calls of all threads into one dict",
-    (reproducers.annotations_of_another_thread,),
     issue="pytorch#184917",
     context=_annotating_here,
     context_names=("torch.fx.traceback.annotate",),
@@ -84,6 +86,26 @@ def _noting_lines(trace: Any, replace: Any) -> Any:
 LINES = Workaround(
     "lines of conditions",
     "errors about open sizes do not name the line that needs a constant",
-    (reproducers.line_of_a_constant,),
     attributes={"torch.fx.experimental.symbolic_shapes.ShapeEnv._set_replacement": _noting_lines},
+)
+
+# -- inference mode ---------------------------------------------------------------------------
+
+
+def _entered(self: Any) -> None:
+    self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
+    self.no_grad.__enter__()
+
+
+def _left(self: Any, *error: Any) -> None:
+    self.no_grad.__exit__(*error)
+
+
+INFERENCE_MODE = Workaround(
+    "inference mode",
+    "torch.export ignores torch.inference_mode",
+    attributes={
+        "torch.inference_mode.__enter__": always(_entered),
+        "torch.inference_mode.__exit__": always(_left),
+    },
 )

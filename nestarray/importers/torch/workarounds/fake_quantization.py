@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround, always
 
 
@@ -22,8 +23,6 @@ def _quantizes(trace: Any) -> bool:
 
 
 def _quantized(self: Any, X: Any) -> Any:
-    import torch
-
     observer = self.activation_post_process
     watches, quantizes = self.observer_enabled[0] == 1, self.fake_quant_enabled[0] == 1
     copies = {name: x.clone() for name, x in observer.named_buffers()}
@@ -54,8 +53,6 @@ def _quantized(self: Any, X: Any) -> Any:
 
 
 def _averaged(self: Any, x_orig: Any) -> Any:
-    import torch
-
     if x_orig.numel() == 0:
         return x_orig
     is_first = (self.min_val == float("inf")) & (self.max_val == float("-inf"))
@@ -73,10 +70,6 @@ def _is_seen(min_val: Any, max_val: Any) -> bool:
 FAKE_QUANTIZATION = Workaround(
     "fake quantization",
     "FakeQuantize and its observers branch on switches and ranges, which are buffers",
-    (
-        reproducers.fake_quantize_switches,
-        reproducers.moving_average_observer,
-    ),
     issue="pytorch#167063",
     attributes={
         "torch.ao.quantization.fake_quantize.FakeQuantize.forward": always(_quantized),

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nestarray.importers.torch.workarounds import reproducers
+import torch
+
 from nestarray.importers.workarounds import Workaround
 
 
@@ -37,8 +38,6 @@ def _averages(trace: Any) -> bool:
 
 def _averaged(module: Any, input: Any) -> Any:
     """A call in training that updates cumulative averages."""
-    import torch
-
     module._check_input_dim(input)
     module.num_batches_tracked.add_(1)
     mean, var = torch.zeros_like(module.running_mean), torch.zeros_like(module.running_var)
@@ -53,8 +52,6 @@ def _averaged(module: Any, input: Any) -> Any:
 
 def _moved(x: Any, mean: Any, var: Any, momentum: float) -> None:
     """Move running statistics towards those of `x`."""
-    import torch
-
     dims = tuple(range(2, x.ndim))
     with torch.no_grad():
         mean.lerp_(x.mean(dims).mean(0).to(mean.dtype), momentum)
@@ -83,8 +80,6 @@ def _of_aten(trace: Any, native: Any) -> Callable[..., Any]:
 
 def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
     """``torch.nn.functional.instance_norm``, which has other places for the same arguments."""
-    import torch
-
     of_aten = _of_aten(trace, torch.instance_norm)
 
     def normalized(
@@ -106,14 +101,12 @@ def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
 CUMULATIVE_AVERAGES = Workaround(
     "cumulative averages",
     "BatchNorm with momentum=None reads its number of batches as a Python number",
-    (reproducers.batch_norm_without_momentum,),
     attributes={"torch.nn.modules.batchnorm._BatchNorm.forward": _averaging},
     is_needed=_averages,
 )
 INSTANCE_NORM = Workaround(
     "instance norm",
     "the schema of instance_norm does not declare the write into running statistics",
-    (reproducers.instance_norm_statistics,),
     issue="pytorch#88375",
     functions={
         "torch.instance_norm": _of_aten,

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+import torch
+from torch.nn.utils import rnn
+
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Factory, Workaround, always
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
@@ -31,8 +33,6 @@ _BY_ROWS = frozenset(
 @cache
 def _operation(kind: str) -> Any:
     """``torch.ops.nestarray.lstm``: torch's function with lengths."""
-    import torch
-
     state, count = ("Tensor[]", 3) if kind == "lstm" else ("Tensor", 2)
     operation = torch.library.custom_op(
         f"nestarray::{kind}",
@@ -67,9 +67,6 @@ def run_natively(
     lengths: Any = None,
 ) -> tuple[Any, ...]:
     """Run the network in torch; with lengths, pack the sequence and pad the result with zeros."""
-    import torch
-    from torch.nn.utils import rnn
-
     function = getattr(torch, kind)
     settings = (params, has_biases, num_layers, dropout, train, bidirectional)
     if lengths is None:
@@ -207,8 +204,6 @@ def _pack(input: Any, lengths: Any, batch_first: bool) -> tuple[_Data, _Sizes]:
 
 
 def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any) -> Any:
-    import torch
-
     x = data.padded
     if isinstance(steps, _Longest):
         steps = sizes.lengths.max().item()
@@ -226,8 +221,6 @@ def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any
 
 
 def _has_networks(trace: Any) -> bool:
-    import torch
-
     return any(isinstance(part, torch.nn.RNNBase) for part in trace.module.modules())
 
 
@@ -262,10 +255,6 @@ def _of_padded(trace: Any, check: Callable[..., Any]) -> Callable[..., Any]:
 SEQUENCES = Workaround(
     "sequences",
     "recurrent networks are exported step by step, and packed sequences not at all",
-    (
-        reproducers.recurrent_network_of_open_length,
-        reproducers.packed_sequence,
-    ),
     issue="pytorch#115092, pytorch#112044",
     attributes={
         "torch.nn.RNNBase.get_expected_hidden_size": _of_padded,

@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import torch
+from torch.utils._pytree import tree_map
+
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import embedding_bags, reproducers
+from nestarray.importers.torch.workarounds import embeddings
 from nestarray.importers.workarounds import Workaround
 
 #: Operations whose first axis can include the mapped axis, by number of spatial axes.
@@ -61,7 +64,6 @@ _IN_PLACE = (
 @contextlib.contextmanager
 def _own_rules(trace: Any) -> Iterator[None]:
     """Make ``vmap`` use the rules of this file."""
-    import torch
     from torch._functorch.autograd_function import custom_function_call_vmap_helper
     from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 
@@ -90,8 +92,6 @@ def _own_rules(trace: Any) -> Iterator[None]:
 
 
 def _operation(name: str) -> Any:
-    import torch
-
     packet, _, overload = name.partition(".")
     return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
@@ -113,11 +113,11 @@ def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
         "_scaled_dot_product_flash_attention_for_cpu": _attention,
         "_pdist_forward": _pair_distances,
         "_pdist_backward": _pair_distances_backward,
-        "embedding_bag.padding_idx": embedding_bags.bags,
-        "_embedding_bag": embedding_bags.bags,
-        "_embedding_bag_forward_only": embedding_bags.bags,
-        "_embedding_bag_backward": embedding_bags.bags_backward,
-        "_embedding_bag_per_sample_weights_backward": embedding_bags.weights_backward,
+        "embedding_bag.padding_idx": embeddings.bags,
+        "_embedding_bag": embeddings.bags,
+        "_embedding_bag_forward_only": embeddings.bags,
+        "_embedding_bag_backward": embeddings.bags_backward,
+        "_embedding_bag_per_sample_weights_backward": embeddings.weights_backward,
         "_weight_norm_interface_backward": _weight_norm_backward,
         "masked_scatter": _masked_scatter,
         "masked_scatter_backward": _masked_scatter_backward,
@@ -129,8 +129,6 @@ def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
 
 
 def _rules() -> dict[str, Callable[..., Any]]:
-    import torch
-
     rules: dict[str, Callable[..., Any]] = {
         "convolution": _convolution,
         "convolution_backward": _convolution_backward,
@@ -164,9 +162,6 @@ def _merge_into_examples(
     spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """Merge the mapped axis into the first axis."""
-    import torch
-    from torch.utils._pytree import tree_map
-
     rows: list[Any] = []
 
     def merged(x: Any, dim: int | None) -> Any:
@@ -259,8 +254,6 @@ def _cat(operation: Any, info: Any, dims: Any, tensors: Any, dim: int = 0) -> An
 
 def _places(indices: Any, dim: int | None, size: Any, length: Any) -> Any:
     """`indices` into `size` concatenated tables of `length` rows."""
-    import torch
-
     indices = batch_first(indices, dim, size)
     starts = torch.arange(size, dtype=indices.dtype, device=indices.device) * length
     return indices + starts.reshape(-1, *[1] * (indices.ndim - 1))
@@ -276,8 +269,6 @@ def _embedding(
     is_by_frequency: bool = False,
     sparse: bool = False,
 ) -> Any:
-    import torch
-
     weight_dim, indices_dim, *_ = dims
     if weight_dim is None:
         indices = indices.movedim(indices_dim, 0)
@@ -327,8 +318,6 @@ def _matrix_rule(
     ranks: tuple[int, ...], operation: Any, info: Any, dims: Any, *args: Any, **settings: Any
 ) -> Any:
     """Rule for operations on matrices and vectors with leading batch axes."""
-    from torch.utils._pytree import tree_map
-
     count = len(ranks)
     operands = _aligned(info.batch_size, *zip(args[:count], dims[:count], ranks, strict=True))
     result = operation(*operands, *args[count:], **settings)
@@ -345,9 +334,6 @@ def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any
 
 def _axis_rule(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
     """Rule for operations along axes, which the mapped axis shifts by one."""
-    import torch
-    from torch.utils._pytree import tree_map
-
     arguments = operation._schema.arguments
     names = [argument.name for argument in arguments]
     mapped = dict(zip(names, dims, strict=False))
@@ -374,8 +360,6 @@ def _empty(
 
 
 def _counts(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    import torch
-
     if minlength == 0:
         raise ConversionError(
             "trace_graph: torch.bincount under vmap: minlength: got 0, expected how many counts each "
@@ -390,8 +374,6 @@ def _counts(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 def _ends(x: Any, low: float, high: float) -> tuple[Any, Any]:
     """The range of bins: the range of `x` if `low` equals `high`; extended if it is empty."""
-    import torch
-
     ends = (x.min(), x.max()) if low == high else (x.new_full((), end) for end in (low, high))
     first, last = ends
     is_point = first == last
@@ -399,8 +381,6 @@ def _ends(x: Any, low: float, high: float) -> tuple[Any, Any]:
 
 
 def _histogram(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
-    import torch
-
     x = x.flatten()
     low, high = _ends(x, min, max)
     places = ((x - low) * bins / (high - low)).floor().clamp(0, bins - 1)
@@ -412,8 +392,6 @@ def _histogram(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 def _histogram_of_range(
     x: Any, bins: int = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> tuple[Any, Any]:
-    import torch
-
     low, high = _ends(x, *(range or (0, 0)))
     places = torch.arange(bins + 1, dtype=x.dtype, device=x.device)
     step = (high - low) / bins
@@ -425,8 +403,6 @@ def _histogram_of_range(
 def _histogram_between(
     x: Any, edges: Any, *, weight: Any = None, density: bool = False
 ) -> tuple[Any, Any]:
-    import torch
-
     x, bins = x.flatten(), edges.shape[0] - 1
     weight = torch.ones_like(x) if weight is None else weight.flatten()
     places = ((x.unsqueeze(-1) >= edges).sum(-1) - 1).clamp(0, bins - 1)
@@ -447,8 +423,6 @@ def _places_of_true(mask: Any) -> Any:
 
 
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
-    import torch
-
     x, mask = torch.broadcast_tensors(x, mask)
     source, flat = source.flatten(), mask.flatten()
     places = _places_of_true(flat).clamp(max=source.shape[0] - 1)
@@ -479,8 +453,6 @@ def _trilinear(
     sumdim: Any,
     unroll_dim: int = 1,
 ) -> Any:
-    import torch
-
     axes = range(x1.ndim + len(expand1))
     operands: list[Any] = []
     for x, missing in ((x1, expand1), (x2, expand2), (x3, expand3)):
@@ -489,8 +461,6 @@ def _trilinear(
 
 
 def _bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None) -> Any:
-    import torch
-
     y = torch.einsum("...i,oij,...j->...o", x1, weight, x2)
     return y if bias is None else y + bias
 
@@ -503,8 +473,6 @@ def _attention(
     is_causal: bool = False,
     **settings: Any,
 ) -> tuple[Any, Any]:
-    import torch
-
     mask = settings.pop("attn_mask", None)
     in_parts = torch.ops.aten._scaled_dot_product_attention_math
     result = in_parts(query, key, value, mask, dropout_p, is_causal, **settings)[0]
@@ -515,21 +483,15 @@ def _attention(
 
 def _pairs(x: Any) -> tuple[Any, Any, Any]:
     """The indices of the rows of each pair, and the differences."""
-    import torch
-
     i, j = torch.triu_indices(len(x), len(x), 1, device=x.device)
     return i, j, x[i] - x[j]
 
 
 def _pair_distances(x: Any, p: float = 2.0) -> Any:
-    import torch
-
     return torch.linalg.vector_norm(_pairs(x)[-1], p, -1)
 
 
 def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any:
-    import torch
-
     i, j, differences = _pairs(x)
     sizes, distances = differences.abs(), distances.unsqueeze(-1)
     is_maximum = p == float("inf")
@@ -542,7 +504,6 @@ def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any
 VMAP_RULES = Workaround(
     "rules for vmap",
     "rules for vmap are C++ code with the batch size as a constant, or absent",
-    (reproducers.mapped_pooling_of_open_size,),
     issue="pytorch#132381",
     context_names=(
         "torch.library._scoped_library",

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn import functional as F
+from torch.nn.utils import rnn
+
 from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
 
@@ -20,7 +25,6 @@ def _exported(forward: Any, *args: Any, parts: Any = (), shapes: Any = None) -> 
         parts: modules that the function calls.
         shapes: the open axes of each tensor: ``({0: Dim.DYNAMIC}, ...)``.
     """
-    import torch
     import torch.fx.experimental._config as settings
 
     class Adapter(torch.nn.Module):
@@ -38,8 +42,6 @@ def _exported(forward: Any, *args: Any, parts: Any = (), shapes: Any = None) -> 
 
 
 def autograd_function_backward() -> None:
-    import torch
-
     class Doubled(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
@@ -56,8 +58,6 @@ def autograd_function_backward() -> None:
 
 
 def inference_mode_in_forward() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         with torch.inference_mode():
             y = x * 2
@@ -70,17 +70,12 @@ def inference_mode_in_forward() -> None:
 
 
 def recurrent_network_of_open_length() -> None:
-    import torch
-
     shapes = ({0: torch.export.Dim.DYNAMIC},)
     program = _exported(torch.nn.LSTM(2, 3), torch.ones(4, 1, 2), shapes=shapes)
     assert program(torch.ones(5, 1, 2))[0].shape == (5, 1, 3)
 
 
 def packed_sequence() -> None:
-    import torch
-    from torch.nn.utils import rnn
-
     network = torch.nn.GRU(2, 3)
 
     def forward(x: Any, lengths: Any) -> Any:
@@ -92,9 +87,6 @@ def packed_sequence() -> None:
 
 
 def ctc_loss_export() -> None:
-    import torch
-    from torch.nn import functional as F
-
     def forward(x: Any) -> Any:
         targets, lengths = torch.ones(2, 2, dtype=torch.int64), torch.tensor([4, 4])
         return F.ctc_loss(x, targets, lengths, torch.tensor([2, 2]))
@@ -104,10 +96,6 @@ def ctc_loss_export() -> None:
 
 
 def ctc_loss_recorded() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-    from torch.nn import functional as F
-
     def loss(x: Any) -> Any:
         targets, lengths = torch.ones(2, 2, dtype=torch.int64), torch.tensor([4, 4])
         return F.ctc_loss(x, targets, lengths, torch.tensor([2, 2]))
@@ -116,15 +104,11 @@ def ctc_loss_recorded() -> None:
 
 
 def batch_norm_without_momentum() -> None:
-    import torch
-
     norm, x = torch.nn.BatchNorm1d(2, momentum=None), torch.rand(4, 2)
     _exported(norm, x)(x)
 
 
 def instance_norm_statistics() -> None:
-    import torch
-
     norm: Any = torch.nn.InstanceNorm1d(2, track_running_stats=True)
     x = torch.rand(4, 2, 3)
 
@@ -137,7 +121,6 @@ def instance_norm_statistics() -> None:
 
 
 def flex_attention_with_gradients() -> None:
-    import torch
     from torch.nn.attention.flex_attention import flex_attention
 
     layer, x = torch.nn.Linear(8, 8), torch.rand(1, 1, 4, 8)
@@ -145,8 +128,6 @@ def flex_attention_with_gradients() -> None:
 
 
 def second_tangent_of_layer_norm() -> None:
-    import torch
-
     def slope(x: Any) -> Any:
         outputs = lambda x: torch.layer_norm(x, (4,))[0]  # noqa: E731
         return torch.func.jvp(outputs, (x,), (x.square(),))[1]
@@ -159,8 +140,6 @@ def second_tangent_of_layer_norm() -> None:
 
 
 def second_tangent_of_batch_norm() -> None:
-    import torch
-
     def slope(x: Any) -> Any:
         outputs = lambda x: torch.nn.functional.batch_norm(x, None, None, training=True)[0]  # noqa: E731
         return torch.func.jvp(outputs, (x,), (x.square(),))[1]
@@ -173,9 +152,6 @@ def second_tangent_of_batch_norm() -> None:
 
 
 def mapped_slope_of_layer_norm_of_open_size() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     slope = torch.func.grad(lambda x: torch.layer_norm(x, (4,)).pow(3).sum())
     program = make_fx(torch.vmap(slope), tracing_mode="symbolic")(torch.rand(3, 4))
     x = torch.rand(5, 4)
@@ -183,9 +159,6 @@ def mapped_slope_of_layer_norm_of_open_size() -> None:
 
 
 def tangent_of_batch_norm_of_open_size() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     norm = lambda x: torch.nn.functional.batch_norm(x, None, None, training=True)  # noqa: E731
     tangent = lambda x: torch.func.jvp(norm, (x,), (x.square(),))[1]  # noqa: E731
     program = make_fx(tangent, tracing_mode="symbolic")(torch.rand(3, 4))
@@ -194,9 +167,6 @@ def tangent_of_batch_norm_of_open_size() -> None:
 
 
 def mapped_group_norm_of_open_size() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     mapped = torch.vmap(lambda x: torch.group_norm(x, 2))
     program = make_fx(mapped, tracing_mode="symbolic")(torch.rand(3, 1, 4, 5))
     x = torch.rand(2, 1, 4, 5)
@@ -204,9 +174,6 @@ def mapped_group_norm_of_open_size() -> None:
 
 
 def tangent_of_cat_of_open_size() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-
     tangent = lambda x: torch.func.jvp(lambda y: torch.cat([y, x]), (x,), (x,))[1]  # noqa: E731
     program = make_fx(tangent, tracing_mode="symbolic")(torch.rand(4))
     x = torch.rand(5)
@@ -214,7 +181,6 @@ def tangent_of_cat_of_open_size() -> None:
 
 
 def fake_quantize_switches() -> None:
-    import torch
     from torch.ao.quantization import FakeQuantize
 
     module, x = FakeQuantize(), torch.rand(4)
@@ -223,15 +189,12 @@ def fake_quantize_switches() -> None:
 
 
 def moving_average_observer() -> None:
-    import torch
     from torch.ao.quantization import MovingAverageMinMaxObserver
 
     _exported(MovingAverageMinMaxObserver(), torch.rand(4))
 
 
 def assertion() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         assert (x == x).all()
         return x
@@ -240,8 +203,6 @@ def assertion() -> None:
 
 
 def assertion_of_number() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         if x.max().item() > 5:
             raise ValueError
@@ -251,15 +212,11 @@ def assertion_of_number() -> None:
 
 
 def distribution_checks() -> None:
-    import torch
-
     x = torch.rand(4) + 1
     _exported(lambda x: torch.distributions.Normal(x, x, validate_args=True).mean, x)(x)
 
 
 def gamma_gradient() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         return torch.distributions.Gamma(x, x, validate_args=False).rsample()
 
@@ -268,45 +225,33 @@ def gamma_gradient() -> None:
 
 
 def covariance() -> None:
-    import torch
-
     x, weights = torch.rand(2, 3), torch.tensor([1, 2, 3])
     program = _exported(lambda x, w: torch.cov(x, fweights=w), x, weights)
     torch.testing.assert_close(program(x, weights), torch.cov(x, fweights=weights))
 
 
 def one_hot_without_classes() -> None:
-    import torch
-
     one_hot = torch.nn.functional.one_hot
     assert _exported(one_hot, torch.tensor([0, 2]))(torch.tensor([0, 3])).shape == (2, 4)
 
 
 def least_squares() -> None:
-    import torch
-
     A, b = torch.rand(4, 2), torch.rand(4, 1)
     program = _exported(lambda A, b: torch.linalg.lstsq(A, b).solution, A, b)
     torch.testing.assert_close(program(A, b), torch.linalg.lstsq(A, b).solution)
 
 
 def equality_as_number() -> None:
-    import torch
-
     x, y = torch.ones(2), torch.zeros(2)
     assert _exported(lambda x, y: x * torch.equal(x, y), x, x)(x, y)[0] == 0
 
 
 def closeness_as_number() -> None:
-    import torch
-
     x, y = torch.ones(2), torch.zeros(2)
     assert _exported(lambda x, y: x * torch.allclose(x, y), x, x)(x, y)[0] == 0
 
 
 def mask_of_transformer_encoder() -> None:
-    import torch
-
     layer = torch.nn.TransformerEncoderLayer(4, 2, 8)
     encoder = torch.nn.TransformerEncoder(layer, 1).eval()
     x, mask = torch.rand(3, 1, 4), torch.zeros(3, 3)
@@ -314,8 +259,6 @@ def mask_of_transformer_encoder() -> None:
 
 
 def linearization() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         return torch.func.linearize(torch.sin, x)[1](x)
 
@@ -324,8 +267,6 @@ def linearization() -> None:
 
 
 def resize_as_of_open_size() -> None:
-    import torch
-
     dim = torch.export.Dim.DYNAMIC
     shapes = ({0: dim}, {0: dim})
     forward = lambda x, y: x.clone().resize_as_(y)  # noqa: E731
@@ -334,8 +275,6 @@ def resize_as_of_open_size() -> None:
 
 
 def seed_in_forward() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         torch.manual_seed(0)
         return x + torch.rand(3)
@@ -346,8 +285,6 @@ def seed_in_forward() -> None:
 
 
 def generator_in_forward() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         return x + torch.rand(3, generator=torch.Generator().manual_seed(0))
 
@@ -357,21 +294,16 @@ def generator_in_forward() -> None:
 
 
 def embedding_with_max_norm() -> None:
-    import torch
-
     table, rows = torch.nn.Embedding(5, 3, max_norm=0.5), torch.tensor([0, 1])
     torch.testing.assert_close(_exported(table, rows)(rows), table(rows))
 
 
 def embedding_bag_with_max_norm() -> None:
-    import torch
-
     table, rows = torch.nn.EmbeddingBag(5, 3, max_norm=0.5), torch.tensor([[0, 1]])
     torch.testing.assert_close(_exported(table, rows)(rows), table(rows))
 
 
 def padded_labels_of_margin_loss() -> None:
-    import torch
     from torch._decomp import decomposition_table
 
     loss = torch.ops.aten.multilabel_margin_loss_forward.default
@@ -381,8 +313,6 @@ def padded_labels_of_margin_loss() -> None:
 
 
 def submodule_named_like_a_keyword() -> None:
-    import torch
-
     parts = torch.nn.ModuleDict({"class": torch.nn.Linear(2, 2)})
     _exported(lambda x: parts["class"](x), torch.rand(1, 2), parts=[parts])
 
@@ -402,8 +332,6 @@ def annotations_of_another_thread() -> None:
 
 
 def line_of_a_constant() -> None:
-    import torch
-
     shapes, message = ({0: torch.export.Dim.DYNAMIC},), ""
     try:
         with foreign(str):
@@ -414,8 +342,6 @@ def line_of_a_constant() -> None:
 
 
 def mapped_pooling_of_open_size() -> None:
-    import torch
-
     shapes = ({0: torch.export.Dim.DYNAMIC},)
     mapped = torch.func.vmap(lambda x: torch.nn.functional.max_pool2d(x, 2))
     program = _exported(mapped, torch.ones(3, 1, 2, 4, 4), shapes=shapes)
@@ -423,10 +349,68 @@ def mapped_pooling_of_open_size() -> None:
 
 
 def attention_that_a_size_makes_causal() -> None:
-    import torch
-
     def forward(x: Any) -> Any:
         causal = x.shape[-2] > 1 and x.ndim == 3
         return torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=causal)
 
     _exported(forward, torch.ones(2, 1, 4), shapes=({1: torch.export.Dim.DYNAMIC},))
+
+
+#: Name of a workaround → the programs that show its behaviour.
+REPRODUCERS = {
+    "attention that a comparison of sizes makes causal": (attention_that_a_size_makes_causal,),
+    "torch.autograd.Function": (autograd_function_backward,),
+    "concatenation in torch.func.jvp": (tangent_of_cat_of_open_size,),
+    "CTC loss": (
+        ctc_loss_export,
+        ctc_loss_recorded,
+    ),
+    "functions that read values": (
+        covariance,
+        one_hot_without_classes,
+        least_squares,
+        equality_as_number,
+        closeness_as_number,
+        resize_as_of_open_size,
+    ),
+    "Python functions that read values": (
+        mask_of_transformer_encoder,
+        linearization,
+    ),
+    "checks of distributions": (distribution_checks,),
+    "gamma samples": (gamma_gradient,),
+    "names that are keywords": (submodule_named_like_a_keyword,),
+    "annotations of other threads": (annotations_of_another_thread,),
+    "lines of conditions": (line_of_a_constant,),
+    "fake quantization": (
+        fake_quantize_switches,
+        moving_average_observer,
+    ),
+    "flex_attention": (flex_attention_with_gradients,),
+    "inference mode": (inference_mode_in_forward,),
+    "padded labels": (padded_labels_of_margin_loss,),
+    "embedding with max_norm": (
+        embedding_with_max_norm,
+        embedding_bag_with_max_norm,
+    ),
+    "normalizations in transformations": (
+        second_tangent_of_layer_norm,
+        second_tangent_of_batch_norm,
+        mapped_slope_of_layer_norm_of_open_size,
+        tangent_of_batch_norm_of_open_size,
+        mapped_group_norm_of_open_size,
+    ),
+    "cumulative averages": (batch_norm_without_momentum,),
+    "instance norm": (instance_norm_statistics,),
+    "seeds in forward": (
+        seed_in_forward,
+        generator_in_forward,
+    ),
+    "sequences": (
+        recurrent_network_of_open_length,
+        packed_sequence,
+    ),
+    "checks of values": (assertion,),
+    "checks of numbers": (assertion_of_number,),
+    "rules for vmap": (mapped_pooling_of_open_size,),
+}

@@ -1,7 +1,11 @@
-"""The CTC loss in a traced module: one operation with a gradient and rules for ``vmap``.
+"""Losses in a traced module.
 
-torch's operation also returns an array for its backward, with a size that depends on values, and
-it has neither a rule for ``vmap`` nor a backward that can be recorded.
+torch's operation of the CTC loss also returns an array for its backward, with a size that depends on
+values, and it has neither a rule for ``vmap`` nor a backward that can be recorded. During the trace the
+loss is one operation with a gradient and rules for ``vmap``.
+
+torch's decomposition of ``multilabel_margin_loss``, which derivatives below autograd use, counts the
+labels after the first -1.
 """
 
 from __future__ import annotations
@@ -10,9 +14,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from nestarray.importers.torch.workarounds import reproducers
+import torch
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
 from nestarray.importers.torch.workarounds.vmap_rules import batch_first
 from nestarray.importers.workarounds import Workaround, always
+
+# -- CTC loss ----------------------------------------------------------------------------------
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
@@ -51,9 +59,6 @@ def _traced(
     reduction: int = _MEAN,
     zero_infinity: bool = False,
 ) -> Any:
-    import torch
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode
-
     lengths = [torch.as_tensor(n, dtype=torch.int64) for n in (input_lengths, target_lengths)]
     mode = get_proxy_mode()
     is_before_autograd = mode is None or mode.pre_dispatch  # only operations are recorded here
@@ -62,14 +67,10 @@ def _traced(
 
 
 def _loss(*args: Any) -> Any:
-    import torch
-
     return torch.ctc_loss(*args)
 
 
 def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
-    import torch
-
     with torch.enable_grad():
         x = log_probs.detach().requires_grad_()
         return torch.autograd.grad(torch.ctc_loss(x, *args), x, grad)[0]
@@ -78,7 +79,6 @@ def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
 @cache
 def _operations() -> tuple[Any, Any]:
     """``torch.ops.nestarray.ctc_loss``, which returns only the loss, and its backward."""
-    import torch
 
     def operation(name: str, function: Any, schema: str, shapes: Any) -> Any:
         custom = torch.library.custom_op(
@@ -114,8 +114,6 @@ def _mapped(loss: Callable[..., Any]) -> Callable[..., Any]:
 @cache
 def _functions() -> tuple[Any, Any]:
     """The loss and its gradient for recordings, also inside ``vmap``."""
-    import torch
-
     loss, slope = _operations()
 
     class Loss(torch.autograd.Function):
@@ -205,13 +203,44 @@ class _Rows:
 CTC_LOSS = Workaround(
     "CTC loss",
     "the CTC loss has no rule for vmap, and its backward needs an array of unknown size",
-    (
-        reproducers.ctc_loss_export,
-        reproducers.ctc_loss_recorded,
-    ),
     issue="pytorch#183396",
     functions={
         "torch.ctc_loss": always(_traced),
         "torch.nn.functional.ctc_loss": always(_of_layers),
     },
+)
+
+
+# -- margin loss -------------------------------------------------------------------------------
+
+
+def _formula(trace: Any, native: Any) -> Callable[..., Any]:
+    def loss(
+        input: Any, target: Any, *settings: Any, reduction: str = "mean", **others: Any
+    ) -> Any:
+        if not trace.is_below_autograd or settings or others:
+            return native(input, target, *settings, reduction=reduction, **others)
+        return _margins(input, target, reduction)
+
+    return loss
+
+
+def _margins(x: Any, target: Any, reduction: str) -> Any:
+    places = torch.arange(x.shape[-1], device=x.device)
+    first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
+    is_present = places < first_pad
+    labels = torch.where(is_present, target, 0)
+    is_label = (torch.where(is_present, target, -1).unsqueeze(-1) == places).any(-2)
+    margins = (1 - x.gather(-1, labels)).unsqueeze(-1) + x.unsqueeze(-2)
+    is_counted = is_present.unsqueeze(-1) & ~is_label.unsqueeze(-2)
+    loss = torch.where(is_counted, margins.clamp_min(0), 0).sum((-1, -2)) / x.shape[-1]
+    return {"none": torch.clone, "mean": torch.mean, "sum": torch.sum}[reduction](loss)
+
+
+MARGIN_LOSS = Workaround(
+    "padded labels",
+    "the decomposition of multilabel_margin_loss counts labels after the first -1",
+    issue="pytorch#141017",
+    until="2.14",
+    functions={"torch.nn.functional.multilabel_margin_loss": _formula},
 )

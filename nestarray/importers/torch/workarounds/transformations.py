@@ -1,18 +1,23 @@
-"""Normalizations in ``torch.func`` and forward mode, decomposed in recordings.
+"""Normalizations and concatenation in ``torch.func`` and forward mode.
 
-torch implements their tangents and ``vmap`` rules in C++ with sizes as constants. (Moreover
-torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.)
+torch implements the tangents and ``vmap`` rules of normalizations in C++ with sizes as constants.
+(Moreover torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.) Of
+concatenated arrays without tangents torch creates zeros whose sizes become constants; here these
+arrays receive zero tangents before the concatenation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.importers.torch.transformations import in_transformation
-from nestarray.importers.torch.workarounds import reproducers
+import torch
+from torch.autograd.forward_ad import make_dual, unpack_dual
+
 from nestarray.importers.workarounds import Factory, Workaround
+
+# -- normalizations ----------------------------------------------------------------------------
 
 
 def _chosen(formula: Callable[..., Any]) -> Factory:
@@ -28,8 +33,6 @@ def _chosen(formula: Callable[..., Any]) -> Factory:
 
 
 def _normalized(x: Any, dims: tuple[int, ...], eps: float) -> Any:
-    import torch
-
     centred = x - x.mean(dims, keepdim=True)
     return centred * torch.rsqrt(centred.square().mean(dims, keepdim=True) + eps)
 
@@ -69,8 +72,6 @@ def _batch_norm(
     eps: float,
     *_: Any,
 ) -> Any:
-    import torch
-
     of_channels = (1, -1, *[1] * (x.ndim - 2))
     if training:
         dims = (0, *range(2, x.ndim))
@@ -101,13 +102,6 @@ def _batch_norm_of_layers(
 NORMALIZATIONS = Workaround(
     "normalizations in transformations",
     "tangents and vmap rules of normalizations are C++ code with sizes as constants",
-    (
-        reproducers.second_tangent_of_layer_norm,
-        reproducers.second_tangent_of_batch_norm,
-        reproducers.mapped_slope_of_layer_norm_of_open_size,
-        reproducers.tangent_of_batch_norm_of_open_size,
-        reproducers.mapped_group_norm_of_open_size,
-    ),
     issue="pytorch#196700, pytorch#196699, pytorch#132381",
     functions={
         "torch.layer_norm": _chosen(_layer_norm),
@@ -118,3 +112,73 @@ NORMALIZATIONS = Workaround(
         "torch.nn.functional.batch_norm": _chosen(_batch_norm_of_layers),
     },
 )
+
+
+# -- concatenation -----------------------------------------------------------------------------
+
+_NAMES = (
+    *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
+    *("column_stack", "row_stack"),
+)
+
+
+def _completing(trace: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, which gives all arrays tangents if one has a tangent."""
+
+    def call(tensors: Sequence[Any], *args: Any, **settings: Any) -> Any:
+        return function(_completed(tensors), *args, **settings)
+
+    return call
+
+
+def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
+    if not in_functorch():
+        return tensors
+    bare = [unpack_dual(x).tangent is None for x in tensors]
+    if all(bare) or not any(bare):
+        return tensors
+    return [
+        make_dual(x, torch.zeros_like(x)) if is_bare and x.is_floating_point() else x
+        for x, is_bare in zip(tensors, bare, strict=True)
+    ]
+
+
+CONCATENATION = Workaround(
+    "concatenation in torch.func.jvp",
+    "arrays without tangents get zeros whose sizes are constants",
+    functions={f"torch.{name}": _completing for name in _NAMES},
+)
+
+
+# -- transformations that are active ------------------------------------------------------------
+
+
+def in_functorch() -> bool:
+    """Whether a call is inside of ``torch.func.vmap``, ``grad``, ``jvp`` or the like."""
+    try:
+        from torch._C._functorch import peek_interpreter_stack
+    except ImportError:
+        return False
+    return peek_interpreter_stack() is not None
+
+
+def in_forward_mode() -> bool:
+    """Whether a call is inside of a dual level of ``torch.autograd.forward_ad``."""
+    from torch.autograd import forward_ad
+
+    return getattr(forward_ad, "_current_level", -1) >= 0
+
+
+def in_transformation() -> bool:
+    """Whether a call is inside of a transformation or a dual level."""
+    return in_forward_mode() or in_functorch()
+
+
+def in_derivative() -> bool:
+    """Whether a call is inside of a derivative of ``torch.func``."""
+    if not in_functorch():
+        return False
+    from torch._C._functorch import TransformType, get_interpreter_stack
+
+    derivatives = (TransformType.Grad, TransformType.Jvp)
+    return any(each.key() in derivatives for each in get_interpreter_stack() or ())

@@ -1,12 +1,73 @@
-"""Embedding bags, decomposed for modules that differentiate or map them.
+"""Embeddings in a traced module.
 
-torch's operations have no rules for ``vmap``, and their backward reads saved values. The
+Embeddings with ``max_norm`` renormalize rows of their table in place, and torch.export reads a detached
+table behind the write, so gradients are lost. In training the table is overwritten under
+``torch.no_grad()``. In evaluation the graph renormalizes rows when it reads them, with equal results; as
+upstream, the gradient ignores it.
+
+torch's embedding bags have no rules for ``vmap``, and their backward reads saved values. The
 decompositions consist of operations with derivatives and ``vmap`` rules.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
+
+import torch
+
+from nestarray.importers.workarounds import Workaround
+
+# -- max_norm ----------------------------------------------------------------------------------
+
+
+def _shortening(trace: Any, function: Any) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        most, weight = values["max_norm"], values["weight"]
+        if most is None:
+            return function(*args, **kwargs)
+        if trace.module.training:
+            with torch.no_grad():
+                _shorten_rows(weight, values["input"], most, values["norm_type"])
+        else:
+            weight = _shortened(weight, most, values["norm_type"])
+        values |= {"max_norm": None, "weight": weight}
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None:
+    """Write the rows that are read."""
+    is_read = torch.zeros(len(weight), dtype=torch.bool)
+    is_read = is_read.index_put((rows.flatten(),), torch.tensor(True))
+    short = _shortened(weight, most, norm_type)
+    weight.copy_(torch.where(is_read[:, None], short, weight))
+
+
+def _shortened(weight: Any, most: float, norm_type: float) -> Any:
+    lengths = torch.linalg.vector_norm(weight.detach(), norm_type, 1, keepdim=True)
+    factors = torch.where(lengths > most, most / (lengths + 1e-7), 1.0)
+    return weight + (weight * factors - weight).detach()
+
+
+MAX_NORM = Workaround(
+    "embedding with max_norm",
+    "the exported program reads a detached table, so gradients are lost",
+    functions={
+        "torch.nn.functional.embedding": _shortening,
+        "torch.nn.functional.embedding_bag": _shortening,
+    },
+)
+
+
+# -- bags --------------------------------------------------------------------------------------
 
 _MEAN, _MAX = 1, 2
 
@@ -23,8 +84,6 @@ def bags(
     padding_idx: int | None = -1,
 ) -> tuple[Any, ...]:
     """aten._embedding_bag: (result, bag of each index, sizes of bags, indices of maxima)."""
-    import torch
-
     starts = offsets[:-1] if include_last_offset else offsets
     places = torch.arange(indices.shape[0], device=indices.device)
     bag = (places[:, None] >= starts).sum(1) - 1
@@ -62,8 +121,6 @@ def bags_backward(
     padding_idx: int = -1,
 ) -> Any:
     """aten._embedding_bag_backward: the gradient of the table."""
-    import torch
-
     table = grad.new_zeros(num_weights, grad.shape[1])
     if mode == _MAX:
         return table.scatter_add(0, maximum_indices, torch.where(bag_size[:, None] > 0, grad, 0.0))

@@ -1,9 +1,13 @@
-"""Random numbers with a seed set in forward: equal in every call, so constants of the graph.
+"""Random numbers in a traced module.
 
-``torch.manual_seed(0)`` or a new generator in forward determines the following draws. The exporter
-records the draws without the seed, and a graph would draw from its key. So these draws are
-computed during the trace. After a draw with an open size the state of the generator is unknown,
-and later draws use the key; dropout always uses the key.
+``torch.manual_seed(0)`` or a new generator in forward determines the following draws, which are equal in
+every call. The exporter records the draws without the seed, and a graph would draw from its key. So
+these draws are computed during the trace, and are constants of the graph. After a draw with an open size
+the state of the generator is unknown, and later draws use the key; dropout always uses the key.
+
+``Gamma.rsample`` keeps samples above zero by a write behind autograd, and distributions check values,
+which are branches. During the trace samples are operations whose frontend functions have derivatives,
+without checks.
 """
 
 from __future__ import annotations
@@ -11,9 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nestarray.importers.torch.sources import mentions
-from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Factory, Needed, Workaround, resolve
+import torch
+from torch.utils._pytree import tree_leaves
+
+from nestarray.importers.torch.selection import mentions
+from nestarray.importers.workarounds import Factory, Needed, Workaround, always, resolve
+
+# -- seeds -------------------------------------------------------------------------------------
 
 
 class _Seeds:
@@ -68,7 +76,6 @@ def _drawing(native_of: Callable[[], Any] | None = None) -> Factory:
     """
 
     def factory(trace: Any, native: Any) -> Callable[..., Any]:
-        import torch
         from torch.utils._python_dispatch import _disable_current_modes
 
         seed = torch.initial_seed()
@@ -108,19 +115,12 @@ def _sets_seeds(trace: Any) -> bool:
 
 def _are_numbers(arguments: Any) -> bool:
     """Whether all sizes are constants."""
-    import torch
-    from torch.utils._pytree import tree_leaves
-
     return not any(isinstance(x, (torch.SymInt, torch.Tensor)) for x in tree_leaves(arguments))
 
 
 SEEDS = Workaround(
     "seeds in forward",
     "torch.export drops torch.manual_seed and the seeds of generators",
-    (
-        reproducers.seed_in_forward,
-        reproducers.generator_in_forward,
-    ),
     attributes={
         "torch.Generator": _noted_generators,
         "torch.manual_seed": _seeding,
@@ -136,4 +136,44 @@ SEEDS = Workaround(
         },
     },
     is_needed=_sets_seeds,
+)
+
+
+# -- distributions -----------------------------------------------------------------------------
+
+
+def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
+    """A sample, which a graph draws from its key also if a generator is passed."""
+    shape = self._extended_shape(sample_shape)
+    value = torch.ops.aten._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(
+        shape
+    )
+    tiny = torch.finfo(value.dtype).tiny
+    # as upstream, the gradient ignores the limit
+    return torch.where(value < tiny, tiny + value - value.detach(), value)
+
+
+def _noticing(trace: Any, native: Any) -> Callable[..., Any]:
+    """A draw, of which `Gamma.rsample` without checks is noticed."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not trace.applies(GAMMA):
+            raise Needed(GAMMA)
+        return native(*args, **kwargs)
+
+    return call
+
+
+DISTRIBUTION_CHECKS = Workaround(
+    "checks of distributions",
+    "distributions check values, which are branches",
+    issue="pytorch#135061",
+    until="2.15",
+    attributes={"torch.distributions.Distribution._validate_args": always(False)},
+)
+GAMMA = Workaround(
+    "gamma samples",
+    "Gamma.rsample writes behind autograd",
+    attributes={"torch.distributions.Gamma.rsample": always(_gamma)},
+    functions={"torch._standard_gamma": _noticing},
 )
