@@ -139,8 +139,12 @@ class Body:
         if value not in makers or self.position[value] != [i]:
             return False
         source = self.items[makers[value]]
-        if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
+        if isinstance(source, Loop) or len(_results(source)) != 1:
             return False
+        if _functions(source) and (
+            _is_flow(source) or not makers[value] + 1 == i == len(self.items)
+        ):
+            return False  # what they read may change until then
         if value in self.written or _is_in_place(source):
             return False
         if not all(self._is_read_early(v, i) for v in arguments_of(source) if v in self.written):
@@ -166,7 +170,7 @@ class Body:
 
     def _size(self, item: Item) -> int:
         """The length of the text of an item with short names."""
-        if isinstance(item, Loop) or _functions(item):
+        if isinstance(item, Loop) or _is_flow(item):
             return 2 * _LENGTH
         if isinstance(item, Use):
             return len(self.use(item, []) + self.condition(item.name)) + 3 * len(item.inputs)
@@ -185,14 +189,14 @@ class Body:
         if isinstance(item, Loop):
             return self._loop(i, item)
         values = _results(item)
-        if len(values) == 1 and values[0] in self.inlined:
-            self.texts[values[0]] = self._expression(item)
-            return []
         if _is_write(item) and not values and self._is_target(item):
             return []
-        if isinstance(item, Call) and item.target.startswith("flow:"):
+        if _is_flow(item):
             return Flow(self, i, item).lines()
         defined = [line for function in _functions(item) for line in self._definition(function, i)]
+        if len(values) == 1 and values[0] in self.inlined:
+            self.texts[values[0]] = self._expression(item)
+            return defined
         text = self._expression(item).text
         self.release(i)
         if not values:
@@ -427,6 +431,11 @@ _PARAMETERS = {
 
 def _functions(item: Item) -> list[Function]:
     return functions_in(item) if isinstance(item, Call) else []
+
+
+def _is_flow(item: Item) -> TypeGuard[Call]:
+    """Whether a call is a statement of Python."""
+    return isinstance(item, Call) and item.target.startswith("flow:")
 
 
 def _is_write(item: Item) -> TypeGuard[Call]:

@@ -229,4 +229,4 @@ def shortest(leaf: Any) -> Any:
         single = np.float32(leaf)
     short = float(str(single))
     # that of the largest number is above it, which PyTorch does not convert
-    return short if single == leaf and abs(short) <= float(np.finfo("float32").max) else leaf
+    return short if float(single) == leaf and abs(short) <= float(np.finfo("float32").max) else leaf

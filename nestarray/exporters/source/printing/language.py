@@ -44,7 +44,7 @@ _BARE = (
     "shape", "newshape", "axis1", "axis2", "dtype", "axes", "pattern", "subscripts", "start",
     "stop", "step", "upper", "window_strides", "init_value", "computation", "window_dimensions",
     "padding", "strides", "ksize", "source", "destination", "indices_or_sections",
-    "num_or_size_splits",
+    "num_or_size_splits", "reps", "multiples",
 )  # fmt: skip
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
