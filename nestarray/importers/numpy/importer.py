@@ -22,7 +22,7 @@ from nestarray.importers.numpy.recording import Recording
 from nestarray.importers.numpy.workarounds import applied
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.python import PythonSource, trace_python
-from nestarray.importers.selection import Search
+from nestarray.importers.selection import Search, packages_of
 
 
 class NumpyImporter:
@@ -84,15 +84,9 @@ def _is_of(packages: tuple[str, ...]) -> Callable[[Any], bool]:
     def is_of(value: Any) -> bool:
         if (isinstance(value, type) and value is not np.vectorize) or not callable(value):
             return False
-        return _package(value) in packages
+        return not packages_of(value).isdisjoint(packages)
 
     return is_of
-
-
-def _package(value: Callable[..., Any]) -> str:
-    if isinstance(value, np.ufunc):  # also those of SciPy
-        return "numpy"
-    return str(getattr(value, "__module__", "")).partition(".")[0]
 
 
 class NumpySource(PythonSource):
