@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_map_only, tree_unflatten
 
-from nestarray.errors import ConversionError, UnsupportedError
+from nestarray.errors import ConversionError, Refused, UnsupportedError
 from nestarray.errors.foreign import foreign
 from nestarray.errors.text import listed
 from nestarray.importers.torch.assignments import joined, tensor_text
@@ -244,8 +244,8 @@ class _Calls:
         return output, values
 
 
-def _refusal(module: Any, behaviour: str) -> ConversionError:
-    return ConversionError(f"trace_graph: {type(module).__name__} {behaviour}")
+def _refusal(module: Any, behaviour: str) -> Refused:
+    return Refused(f"{type(module).__name__} {behaviour}", "trace_graph")
 
 
 # -- programs --------------------------------------------------------------------------------
