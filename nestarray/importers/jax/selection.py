@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray import backends, tree
 from nestarray.importers import keras
-from nestarray.importers.protocol import FrameworkImporter, Request
+from nestarray.importers.protocol import Importer, Request
 from nestarray.importers.selection import Search, methods_of, packages_of
 
 #: The packages whose functions and objects make a program one of JAX.
@@ -43,7 +43,7 @@ KEYWORDS = {
 }
 
 
-class JaxImporter(FrameworkImporter):
+class JaxImporter(Importer):
     """Reads functions of JAX, and models of Flax, Haiku, Equinox and Objax."""
 
     framework = "jax"

@@ -7,14 +7,14 @@ from typing import Any
 
 from nestarray import backends, tree
 from nestarray.importers.keras import keras_backend
-from nestarray.importers.protocol import FrameworkImporter, Request
+from nestarray.importers.protocol import Importer, Request
 from nestarray.importers.selection import Search, methods_of, packages_of
 
 #: The packages whose functions and objects make a program one of TensorFlow.
 _PACKAGES = frozenset(["keras", "tensorflow", "sonnet"])
 
 
-class TensorFlowImporter(FrameworkImporter):
+class TensorFlowImporter(Importer):
     """Reads Keras models, functions and modules of TensorFlow, and SavedModels."""
 
     framework = "tensorflow"

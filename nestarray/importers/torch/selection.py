@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nestarray import backends
-from nestarray.importers.protocol import FrameworkImporter, Request
+from nestarray.importers.protocol import Importer, Request
 from nestarray.importers.selection import Search, methods_of, packages_of
 from nestarray.nn.module import Module
 
 
-class TorchImporter(FrameworkImporter):
+class TorchImporter(Importer):
     """Reads torch modules, functions of tensors, and programs of ``torch.jit.trace``."""
 
     framework = "torch"
