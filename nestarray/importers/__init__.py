@@ -9,6 +9,9 @@
 - `coverage`: the operations of a source; `check`: the report before a conversion.
 - `islands`: operations that stay in the source's framework; `module`: a graph as a layer;
   `patching`: attributes of a framework that are replaced during a trace.
+
+Of the package of a framework, `selection` is imported here; the other files import the framework, and
+are imported with its first source.
 """
 
 from nestarray.importers import jax as jax  # registered when imported

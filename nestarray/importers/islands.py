@@ -36,6 +36,7 @@ class HostOperation(ABC):
     Args:
         function: takes and returns arrays of the framework.
         name: of the operation.
+        differentiated: how many of the first arrays a pullback differentiates.
 
     Attributes:
         framework: for messages.
@@ -45,8 +46,8 @@ class HostOperation(ABC):
     framework: str
     remedy: str
 
-    def __init__(self, function: Callable[..., Arrays], name: str) -> None:
-        self.function, self.name = function, name
+    def __init__(self, function: Callable[..., Arrays], name: str, differentiated: int = 0) -> None:
+        self.function, self.name, self._differentiated = function, name, differentiated
 
     def value(self, *arrays: Any) -> Arrays:
         """The results, for arrays of the framework."""
@@ -65,7 +66,13 @@ class HostOperation(ABC):
 
         It returns the gradient of each inexact argument.
         """
-        return type(self)(lambda *x: self.gradients(x[:count], x[count:]), self.name)
+        return type(self)(lambda *x: self.gradients(x[:count], x[count:]), self.name, count)
+
+    def described(self, arrays: Sequence[Description]) -> list[Description]:
+        """Shape and dtype of each result; a gradient has those of its argument."""
+        arguments = arrays[: self._differentiated]
+        gradients = [(shape, dtype) for shape, dtype in arguments if dtype.is_inexact]
+        return gradients if self._differentiated else self.results(arrays)
 
     def gradients(self, arguments: Arrays, cotangents: Arrays) -> Arrays:
         """The gradient of each inexact argument, by the framework.
@@ -264,7 +271,7 @@ def _on_host(
         return run(arrays, backend)
     described = [(tuple(x.shape), dtypes.dtype_of(x)) for x in arrays]
     return native_transforms(backend).host_call(
-        lambda *arrays: list(run(arrays, "numpy")), arrays, operation.results(described)
+        lambda *arrays: list(run(arrays, "numpy")), arrays, operation.described(described)
     )
 
 

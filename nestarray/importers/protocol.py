@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from nestarray import backends, tree
 from nestarray.errors import ArgumentError
@@ -74,7 +74,7 @@ class Imported:
     dtypes: list[tuple[Any, str]] = field(default_factory=list)
 
 
-class Importer(Protocol):
+class Importer:
     """Reads the models of one framework, and functions of its arrays."""
 
     framework: str
@@ -84,32 +84,18 @@ class Importer(Protocol):
 
         The code of a function is searched only if the request names no framework.
         """
-        ...
+        raise NotImplementedError
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The keyword arguments of `trace_graph` that are not arguments of the source."""
-        ...
+        return frozenset()
 
     def read(self, request: Request) -> Imported:
-        """Trace the source.
+        """Trace the source, by ``importers/<framework>/importer.py``.
 
         Raises:
             ConversionError: the source cannot be traced.
         """
-        ...
-
-
-class FrameworkImporter:
-    """The importer of a framework; ``importers/<framework>/importer.py`` reads the sources."""
-
-    framework: str
-
-    def keywords(self, source: Any) -> frozenset[str]:
-        """None: all are arguments of the source."""
-        return frozenset()
-
-    def read(self, request: Request) -> Imported:
-        """Trace the source; see `Importer.read`."""
         backends.core(self.framework)  # an error if it is not installed
         module = importlib.import_module(f"nestarray.importers.{self.framework}.importer")
         return module.read(request)

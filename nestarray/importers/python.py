@@ -39,7 +39,7 @@ from nestarray.transforms.abstract import Scope, UndecidedSize
 from nestarray.transforms.recording import recording
 
 
-class PythonImporter:
+class PythonImporter(protocol.Importer):
     """Records functions over `na` and modules of nestarray, on any framework."""
 
     framework = "nestarray"
@@ -49,10 +49,6 @@ class PythonImporter:
         if isinstance(request.source, Module):
             return True
         return callable(request.source)
-
-    def keywords(self, source: Any) -> frozenset[str]:
-        """None: all are arguments of the source."""
-        return frozenset()
 
     def read(self, request: Request) -> Imported:
         """Run the code once, and record its calls of ops; see `Importer.read`."""

@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray import backends
@@ -151,13 +151,18 @@ def methods_of(arrays: type) -> frozenset[str]:
     return frozenset(names - {name for cls in shared for name in dir(cls)})
 
 
-def is_of_packages(value: Any, packages: Collection[str]) -> bool:
-    """Whether packages define an object, its class, or the function that wraps it."""
-    owner = value if callable(value) else type(value)
-    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
+def packages_of(value: Any) -> set[str]:
+    """The packages of an object's class and, if it can be called, of its definition."""
+    owners = [type(value)]
+    names = []
+    if callable(value):
+        home = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
+        owners += [value, *([home] if isinstance(home, type) else [])]
+        names += [home.__name__] if isinstance(home, types.ModuleType) else []
     if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
-        modules.append(value.__globals__.get("__name__", ""))
-    return any(str(name).partition(".")[0] in packages for name in modules)
+        names.append(value.__globals__.get("__name__", ""))
+    names += [getattr(owner, "__module__", None) or "" for owner in owners]
+    return {str(name).partition(".")[0] for name in names}
 
 
 def _imported(code: types.CodeType) -> Iterator[str]:

@@ -30,9 +30,12 @@ class NativeSizes(NamedTuple):
         name: the name of one; empty if it has none.
     """
 
-    accepts: Callable[[Any], bool]
-    kind: str
-    name: Callable[[Any], str]
+    accepts: Callable[[Any], bool] = lambda value: False
+    kind: str = ""
+    name: Callable[[Any], str] = str
+
+
+_NO_OBJECTS = NativeSizes()
 
 
 class Leaf(NamedTuple):
@@ -63,7 +66,9 @@ class SizeSpec:
         """Whether all sizes are open."""
         return self.given is True
 
-    def axes(self, example: Mapping[Any, Any], native: NativeSizes) -> dict[Axis, Any]:
+    def axes(
+        self, example: Mapping[Any, Any], native: NativeSizes = _NO_OBJECTS
+    ) -> dict[Axis, Any]:
         """The named axes of an example.
 
         Args:
@@ -217,7 +222,7 @@ def named_axes(
         )
     named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
     example = {name: _places(value, name) for name, value in named}
-    axes = sizes.axes(example, NativeSizes(lambda x: False, "", str))
+    axes = sizes.axes(example)
     return [
         {axis: name for (at, axis), name in axes.items() if at == leaf.place}
         for leaf in named_leaves(signed, args, kwargs)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 import numpy as np
 
 from nestarray import backends, tree
 from nestarray.importers import keras
-from nestarray.importers.protocol import FrameworkImporter, Request
-from nestarray.importers.selection import Search, is_of_packages, methods_of
+from nestarray.importers.protocol import Importer, Request
+from nestarray.importers.selection import Search, methods_of, packages_of
 
 #: The packages whose functions and objects make a program one of JAX.
 _PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "objax", "optax"])
@@ -44,7 +43,7 @@ KEYWORDS = {
 }
 
 
-class JaxImporter(FrameworkImporter):
+class JaxImporter(Importer):
     """Reads functions of JAX, and models of Flax, Haiku, Equinox and Objax."""
 
     framework = "jax"
@@ -94,7 +93,7 @@ def uses_jax(function: Any, example: Any) -> bool:
     if search.finds(function, example) or search.visit(list(filter(callable, given))):
         return True
     is_on_jax = any(backends.backend_of_value(x) == "jax" for x in given)
-    if not is_on_jax or Search(_is_of_nestarray).finds(function, example):
+    if not is_on_jax or Search(lambda x: "nestarray" in packages_of(x)).finds(function, example):
         return False
     owner = getattr(function, "__self__", function)
     held = getattr(owner, "__dict__", {}).values()
@@ -105,18 +104,7 @@ def uses_jax(function: Any, example: Any) -> bool:
 def _is_of_numpy(value: Any) -> bool:
     if isinstance(value, type):  # a check of types, as in isinstance
         return False
-    return isinstance(value, (np.ndarray, np.generic)) or "numpy" in _packages_of(value)
-
-
-def _is_of_nestarray(value: Any) -> bool:
-    return "nestarray" in _packages_of(value)
-
-
-def _packages_of(value: Any) -> set[str]:
-    """The packages of an object's class and, if it can be called, of its definition."""
-    owners = [type(value), value] if callable(value) else [type(value)]
-    modules = [getattr(owner, "__module__", None) or "" for owner in owners]
-    return {str(name).partition(".")[0] for name in modules}
+    return isinstance(value, (np.ndarray, np.generic)) or "numpy" in packages_of(value)
 
 
 def _is_of_jax(value: Any) -> bool:
@@ -124,6 +112,4 @@ def _is_of_jax(value: Any) -> bool:
 
     if isinstance(value, Tracer):  # a leaked one, which the trace reports
         return True
-    if backends.is_array(value) or isinstance(value, types.ModuleType):
-        return False
-    return is_of_packages(value, _PACKAGES)
+    return not backends.is_array(value) and not _PACKAGES.isdisjoint(packages_of(value))

@@ -20,11 +20,9 @@ from nestarray.graph.size_nodes import written
 from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.jax.dimensions import is_symbolic, native_scope, shape_of, size_of
 from nestarray.importers.jax.equations import bind, call_of
-from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
+from nestarray.importers.size_spec import SizeSpec, leaf_tree, place_of
 from nestarray.sizes import Size, named, value_at
 from nestarray.transforms.abstract import Scope
-
-_NATIVE = NativeSizes(lambda x: False, "", str)
 
 
 def named_axes(
@@ -41,7 +39,7 @@ def named_axes(
         for name, value in arguments
         for path, leaf in tree_util.tree_flatten_with_path(value)[0]
     ]
-    found = sizes.axes(leaf_tree(pairs, tree_util.keystr), _NATIVE)
+    found = sizes.axes(leaf_tree(pairs, tree_util.keystr))
     places = [place_of(tree_util.keystr, path) for path, _ in pairs]
     return [{axis: name for (at, axis), name in found.items() if at == place} for place in places]
 

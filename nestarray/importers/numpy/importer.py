@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dis
-import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -19,80 +17,24 @@ from nestarray.importers.coverage import operations_in
 from nestarray.importers.numpy.arrays import RecordedArray
 from nestarray.importers.numpy.attributes import Attributes
 from nestarray.importers.numpy.recording import Recording
+from nestarray.importers.numpy.selection import NumpyImporter
 from nestarray.importers.numpy.workarounds import applied
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.python import PythonSource, trace_python
-from nestarray.importers.selection import Search
 
 
-class NumpyImporter:
-    """Records functions of NumPy arrays whose code uses NumPy, and maybe ops of `na`."""
-
-    framework = "numpy"
-
-    def accepts(self, request: Request) -> bool:
-        """Whether the arrays of the example are NumPy's, and the code uses NumPy."""
-        if not inspect.isroutine(request.source):
-            return False
-        if request.frameworks != {"numpy"}:
-            return False
-        if request.framework:
-            return True
-        example = (request.args, request.kwargs)
-        finds = lambda *of: Search(*of).finds(request.source, example)  # noqa: E731
-        return (
-            finds(_is_of(("numpy", "scipy")), _METHODS)
-            or _writes_elements(request.source)
-            or (finds(_is_of(("math",))) and not finds(_is_of(("nestarray",))))
-        )
-
-    def keywords(self, source: Any) -> frozenset[str]:
-        """``v``: the object whose arrays are variables and state."""
-        names = inspect.signature(source).parameters if callable(source) else {}
-        return frozenset() if "v" in names else frozenset(["v"])
-
-    def read(self, request: Request) -> Imported:
-        """Run the code once, and record its calls; see `Importer.read`."""
-        if request.train:
-            raise protocol.training_of_function()
-        kwargs = dict(request.kwargs)
-        owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
-        source = NumpySource(request.source, request.args, kwargs, owner, request.islands)
+def read(request: Request) -> Imported:
+    """Run the code once, and record its calls; see `Importer.read`."""
+    if request.train:
+        raise protocol.training_of_function()
+    kwargs = dict(request.kwargs)
+    owner = kwargs.pop("v", None) if "v" in NumpyImporter().keywords(request.source) else None
+    source = NumpySource(request.source, request.args, kwargs, owner, request.islands)
+    graph = trace_python(source, request.guards, request.sizes)
+    if source.assigned:
+        source.divide()
         graph = trace_python(source, request.guards, request.sizes)
-        if source.assigned:
-            source.divide()
-            graph = trace_python(source, request.guards, request.sizes)
-        return Imported(self.framework, graph.name, operations_in(graph), graph)
-
-
-_METHODS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_")) - {*dir(Traced)}
-
-
-def _writes_elements(function: Any) -> bool:
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return code is not None and any(
-        step.opname in ("STORE_SUBSCR", "STORE_SLICE") for step in dis.get_instructions(code)
-    )
-
-
-def _is_of(packages: tuple[str, ...]) -> Callable[[Any], bool]:
-    """Whether a value is a function of packages, or makes functions of NumPy as `np.vectorize` does.
-
-    Arrays are constants, other types are for `isinstance`.
-    """
-
-    def is_of(value: Any) -> bool:
-        if (isinstance(value, type) and value is not np.vectorize) or not callable(value):
-            return False
-        return _package(value) in packages
-
-    return is_of
-
-
-def _package(value: Callable[..., Any]) -> str:
-    if isinstance(value, np.ufunc):  # also those of SciPy
-        return "numpy"
-    return str(getattr(value, "__module__", "")).partition(".")[0]
+    return Imported("numpy", graph.name, operations_in(graph), graph)
 
 
 class NumpySource(PythonSource):
@@ -172,6 +114,3 @@ def _is_same(x: Any, before: np.ndarray) -> bool:
 
 def _current(x: Any) -> Any:
     return x._current() if type(x) is RecordedArray else x
-
-
-protocol.register(NumpyImporter())

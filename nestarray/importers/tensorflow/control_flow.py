@@ -145,7 +145,7 @@ def with_rule(to: Translation, op: Any, *inputs: Any) -> list[Any]:
         backward.output = tuple([to.node(results[at]) for at in places.values()])
     equation = to.equation(op, inputs)
     still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in places]
-    settings = {"nondiff_argnums": tuple(still)} if still else {}
+    settings: dict[str, Any] = {"nondiff_argnums": tuple(still)} if still else {}
     functions = body, forward, backward
     node = to.op(
         "call_with_vjp", *functions, tuple(nodes), label="custom", origin=op.type, **settings

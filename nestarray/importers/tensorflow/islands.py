@@ -72,22 +72,6 @@ class TensorFlowOperation(islands.HostOperation):
             )
         return [(tuple(shape), dtype) for shape, dtype in results]
 
-    def pullback(self, count: int) -> TensorFlowOperation:
-        """The pullback, whose results have the shapes of the inexact arguments."""
-        return _Pullback(lambda *x: self.gradients(x[:count], x[count:]), self.name, count)
-
-
-class _Pullback(TensorFlowOperation):
-    """The gradients of the inexact ones of the first `count` arrays."""
-
-    def __init__(self, function: Callable[..., Arrays], name: str, count: int) -> None:
-        super().__init__(function, name)
-        self._count = count
-
-    def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
-        """Shape and dtype of the arrays that are differentiated."""
-        return [(shape, dtype) for shape, dtype in arrays[: self._count] if dtype.is_inexact]
-
 
 def _find(name: str) -> Callable[..., Any]:
     """The function of an operation.

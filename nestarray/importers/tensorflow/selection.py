@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import types
 from typing import Any
 
 from nestarray import backends, tree
 from nestarray.importers.keras import keras_backend
-from nestarray.importers.protocol import FrameworkImporter, Request
-from nestarray.importers.selection import Search, is_of_packages, methods_of
+from nestarray.importers.protocol import Importer, Request
+from nestarray.importers.selection import Search, methods_of, packages_of
 
 #: The packages whose functions and objects make a program one of TensorFlow.
 _PACKAGES = frozenset(["keras", "tensorflow", "sonnet"])
 
 
-class TensorFlowImporter(FrameworkImporter):
+class TensorFlowImporter(Importer):
     """Reads Keras models, functions and modules of TensorFlow, and SavedModels."""
 
     framework = "tensorflow"
@@ -80,6 +79,4 @@ def uses_tensorflow(function: Any, example: Any) -> bool:
 def _is_of_tensorflow(value: Any) -> bool:
     if backends.is_array(value):
         return backends.backend_of_value(value) == "tensorflow" and hasattr(value, "assign")
-    if isinstance(value, types.ModuleType):
-        return False
-    return is_of_packages(value, _PACKAGES)
+    return not _PACKAGES.isdisjoint(packages_of(value))

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch.places import origin
 
 
@@ -54,25 +54,26 @@ def detach_in_place(program: Any) -> None:
         before.replace_all_uses_with(node, delete_user_cb=lambda user, node=node: user > node)
 
 
-def refuse_lost_writes(program: Any, name: str) -> None:
+def refuse_lost_writes(program: Any) -> None:
     """Raise an error for writes that the exporter would translate into another program.
 
     Raises:
-        ConversionError: a write into a detached alias of a value with a gradient, or into the
+        Refused: a write into a detached alias of a value with a gradient, or into the
             result of ``unfold``.
     """
     aten = torch.ops.aten
     for node, chain in writes(program.graph):
         for view in chain:
             if view.target is aten.unfold.default:
-                raise ConversionError(
-                    f"trace_graph: {name} writes into the windows of unfold ({line(node)}), which "
-                    "torch.export does not translate; write into the tensor, by an index or a slice"
+                raise Refused(
+                    f"writes into the windows of unfold ({line(node)}), which torch.export does not "
+                    "translate",
+                    remedy="write into the tensor, by an index or a slice",
                 )
             if view.target is aten.detach.default and has_gradient(view.args[0], program):
-                raise ConversionError(
-                    f"trace_graph: {name} writes into a value that has a gradient, through .data or "
-                    f".detach() ({line(node)}); write into a copy: x = x.detach().clone()"
+                raise Refused(
+                    f"writes into a value that has a gradient, through .data or .detach() ({line(node)})",
+                    remedy="write into a copy: x = x.detach().clone()",
                 )
 
 

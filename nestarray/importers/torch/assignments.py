@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map_only
 
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch.outputs import plain_output
 
 
@@ -26,7 +26,7 @@ def call_with_writes(
         changes, by name; and the names of other attributes to which tensors are assigned.
 
     Raises:
-        ConversionError: a buffer is resized in place.
+        Refused: a buffer is resized in place.
     """
     parts = list(module.named_modules())
     before: list[tuple[Any, str, str, Any, Any]] = [
@@ -42,9 +42,9 @@ def call_with_writes(
         new, place = part._buffers.get(name, old), joined(path, name)
         if new is old:
             if old is not None and old.shape != shape:
-                raise ConversionError(
-                    f"trace_graph: {type(module).__name__} resizes its buffer {place!r} in place, "
-                    f"from {list(shape)} to {list(old.shape)}; assign a new tensor to it"
+                raise Refused(
+                    f"resizes its buffer {place!r} in place, from {list(shape)} to {list(old.shape)}",
+                    remedy="assign a new tensor to it",
                 )
         elif old is None or new is None or old.shape != new.shape or old.dtype != new.dtype:
             replaced[place] = None if new is None else new.clone()
@@ -73,18 +73,14 @@ def joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
-    """The reads and assignments of ``.data``, which the exporter does not record.
-
-    Args:
-        source: the name of the module, for the error.
-    """
+def functions() -> Mapping[Any, Callable[..., Any]]:
+    """The reads and assignments of ``.data``, which the exporter does not record."""
 
     def assign(old: Any, new: Any) -> Any:
         if old.shape != new.shape or old.dtype != new.dtype:
-            raise ConversionError(
-                f"trace_graph: {source} assigns {tensor_text(new)} to .data of {tensor_text(old)}; a graph "
-                "keeps shapes and dtypes: make a new tensor of it"
+            raise Refused(
+                f"assigns {tensor_text(new)} to .data of {tensor_text(old)}",
+                remedy="a graph keeps shapes and dtypes: make a new tensor of it",
             )
         with torch.no_grad():
             return old.copy_(new)

@@ -139,8 +139,6 @@ def _recorded_decompositions() -> dict[Any, Any]:
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
         aten._embedding_bag.default: embeddings.bags,
-        aten._embedding_bag_backward.default: embeddings.bags_backward,
-        aten._embedding_bag_per_sample_weights_backward.default: embeddings.weights_backward,
         # a special zero tensor, whose operations compute on the device "meta"
         aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.torch.autocast import casting
-from nestarray.errors import ConversionError
+from nestarray.errors import ConversionError, Refused
 from nestarray.frontends.torch import vocabulary
 from nestarray.importers.patching import is_tracing, tracing
 from nestarray.importers.torch import below_autograd
@@ -106,7 +106,7 @@ def export(
     trace = Trace(module, dynamic.lines if dynamic.is_asked else None)
     while True:
         try:
-            with _seed_kept(), _attributes_kept(module):
+            with _refused_by(module), _seed_kept(), _attributes_kept(module):
                 program = _attempt(trace, args, kwargs, dynamic)
                 dynamic.choices = dict(trace.choices.lines)
                 return program, [*trace.checks]
@@ -127,6 +127,18 @@ def export(
                 f"trace_graph: torch.export cannot export {type(module).__name__}: "
                 f"{type(error).__name__}: {'; '.join(reasons)}"
             ) from error
+
+
+@contextlib.contextmanager
+def _refused_by(module: Any) -> Iterator[None]:
+    """Add the name of a module to the refusals of its behaviour."""
+    try:
+        yield
+    except Refused as refusal:
+        if not refusal.place:
+            reason = f"{type(module).__name__} {refusal.reason}"
+            refusal.place, refusal.reason = "trace_graph", reason
+        raise
 
 
 @contextlib.contextmanager
@@ -165,7 +177,7 @@ def _restore(values: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
-    names, name = list(dynamic.arguments), type(trace.module).__name__
+    names = list(dynamic.arguments)
     adapter = _adapter(trace, names[: len(args)], names[len(args) :])
     with (
         trace.attempt(),
@@ -176,14 +188,14 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
         try:
             exported = _raw(adapter, args, kwargs, dynamic.shapes)
             trace.settle(exported, partial(_raw, adapter, args, kwargs, dynamic.shapes))
-            program = _normalized(exported, name)
+            program = _normalized(exported)
         except Exception as error:  # of the exporter; its message decides
             if not isinstance(error, Derivative) and not below_autograd.needs_autograd(error):
                 raise
             trace.start(below_autograd=True)
             recorded = below_autograd.traced(adapter, args, kwargs, dynamic.shapes)
-            program = _normalized(_raw(recorded, args, kwargs, dynamic.shapes), name)
-    check_linear(program, name)
+            program = _normalized(_raw(recorded, args, kwargs, dynamic.shapes))
+    check_linear(program)
     trace.look_at(program)
     return program
 
@@ -192,13 +204,13 @@ def _raw(adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: An
     return torch.export.export(adapter, args, kwargs, dynamic_shapes=shapes)
 
 
-def _normalized(program: Any, name: str) -> Any:
+def _normalized(program: Any) -> Any:
     """An exported program as calls without writes, with the gradients of its source."""
-    separate_tied(program, name)
+    separate_tied(program)
     detach_in_place(program)
-    refuse_lost_writes(program, name)
-    keep_gradients(program, name)
-    detach_regions(program, name)
+    refuse_lost_writes(program)
+    keep_gradients(program)
+    detach_regions(program)
     program = functional(program)
     return_new_values(program)
     return program

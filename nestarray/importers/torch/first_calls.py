@@ -13,14 +13,14 @@ So copies of such a module are called, and a copy that was called once is traced
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch.utils._pytree import tree_map_only, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
-from nestarray.errors import ConversionError, UnsupportedError
+from nestarray.errors import ConversionError, Refused, UnsupportedError
 from nestarray.errors.foreign import foreign
 from nestarray.errors.text import listed
 from nestarray.importers.torch.assignments import joined, tensor_text
@@ -244,8 +244,8 @@ class _Calls:
         return output, values
 
 
-def _refusal(module: Any, behaviour: str) -> ConversionError:
-    return ConversionError(f"trace_graph: {type(module).__name__} {behaviour}")
+def _refusal(module: Any, behaviour: str) -> Refused:
+    return Refused(f"{type(module).__name__} {behaviour}", "trace_graph")
 
 
 # -- programs --------------------------------------------------------------------------------
@@ -322,19 +322,12 @@ def _value(module: Any, name: str) -> Any:
 
 def _is_equal(x: Any, y: Any) -> bool:
     """Whether two nests of builtins and tensors are equal; NaN equals NaN."""
-    if isinstance(x, torch.Tensor):
-        return (
-            isinstance(y, torch.Tensor)
-            and x.shape == y.shape
-            and x.dtype == y.dtype
-            and bool(((x == y) | ((x != x) & (y != y))).all())
-        )
-    if isinstance(x, Mapping):
-        return (
-            isinstance(y, Mapping)
-            and x.keys() == y.keys()
-            and all(_is_equal(x[k], y[k]) for k in x)
-        )
-    if isinstance(x, (list, tuple)):
-        return isinstance(y, (list, tuple)) and len(x) == len(y) and all(map(_is_equal, x, y))
-    return bool(x == y)
+    (leaves, structure), (others, other) = tree_flatten(x), tree_flatten(y)
+    return structure == other and all(map(_is_same, leaves, others))
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    if not (isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor)):
+        return not isinstance(x, torch.Tensor) and not isinstance(y, torch.Tensor) and bool(x == y)
+    is_equal = tensor_text(x) == tensor_text(y)
+    return is_equal and bool(((x == y) | ((x != x) & (y != y))).all())

@@ -10,15 +10,15 @@ from typing import Any
 
 import torch
 
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
 
 
-def detach_regions(program: Any, name: str) -> None:
+def detach_regions(program: Any) -> None:
     """Detach the results of regions without gradients in an exported program, in place.
 
     Raises:
-        ConversionError: a region writes into a value that has a gradient. torch passes the
+        Refused: a region writes into a value that has a gradient. torch passes the
             gradient through the write, which a functional program cannot express.
     """
     for owner in _graph_modules(program.graph_module):
@@ -28,10 +28,11 @@ def detach_regions(program: Any, name: str) -> None:
             region = getattr(owner, node.args[1].target)
             for operand, write in written_operands(owner, node).items():
                 if has_gradient(operand, program):
-                    raise ConversionError(
-                        f"trace_graph: {name} writes into a value that has a gradient, under "
-                        f"torch.no_grad() ({line(write)}); write into a copy: "
-                        "x = x.clone() before the block, or x.detach().clone() in it"
+                    raise Refused(
+                        "writes into a value that has a gradient, under torch.no_grad() "
+                        f"({line(write)})",
+                        remedy="write into a copy: x = x.clone() before the block, or "
+                        "x.detach().clone() in it",
                     )
             _detach_outputs(region)
             if not any(writes(region.graph)):

@@ -13,23 +13,23 @@ from typing import Any
 
 import torch
 
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch.aliases import alias_of, is_region, line, writes
 from nestarray.importers.torch.gradient_modes import results_of_writes, written_operands
 from nestarray.importers.torch.places import own_name
 
 
-def keep_gradients(program: Any, name: str) -> None:
+def keep_gradients(program: Any) -> None:
     """Give reads of overwritten parameters the new value and the parameter's gradient, in place.
 
     Raises:
-        ConversionError: a view of a parameter that was made before a write is read after it.
+        Refused: a view of a parameter that was made before a write is read after it.
     """
     parameters = program.graph_signature.inputs_to_parameters
     for p in [node for node in program.graph.nodes if node.name in parameters]:
         if program.state_dict[parameters[p.name]].requires_grad:
             _merge_names(program, p)
-            _replace_reads(program, p, set(_writes_into(program, p)), name)
+            _replace_reads(program, p, set(_writes_into(program, p)))
     program.graph_module.recompile()
 
 
@@ -73,7 +73,7 @@ def _writes_into(program: Any, p: Any) -> Iterator[Any]:
             yield node
 
 
-def _replace_reads(program: Any, p: Any, overwriting: set[Any], name: str) -> None:
+def _replace_reads(program: Any, p: Any, overwriting: set[Any]) -> None:
     if not overwriting:
         return
     graph = program.graph
@@ -89,9 +89,10 @@ def _replace_reads(program: Any, p: Any, overwriting: set[Any], name: str) -> No
         elif new is not None and not _ignores_gradients(node):
             if not outdated.isdisjoint(node.all_input_nodes):
                 target = own_name(program.graph_signature.inputs_to_parameters[p.name])
-                raise ConversionError(
-                    f"trace_graph: {name} overwrites its parameter {target!r} and then reads a view "
-                    f"that was made before ({line(node)}); make the view after the write"
+                raise Refused(
+                    f"overwrites its parameter {target!r} and then reads a view that was made before "
+                    f"({line(node)})",
+                    remedy="make the view after the write",
                 )
             node.replace_input_with(p, new)
             if node.op == "output":

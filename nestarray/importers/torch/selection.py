@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nestarray import backends
-from nestarray.importers.protocol import FrameworkImporter, Request
-from nestarray.importers.selection import Search, methods_of
+from nestarray.importers.protocol import Importer, Request
+from nestarray.importers.selection import Search, methods_of, packages_of
 from nestarray.nn.module import Module
 
 
-class TorchImporter(FrameworkImporter):
+class TorchImporter(Importer):
     """Reads torch modules, functions of tensors, and programs of ``torch.jit.trace``."""
 
     framework = "torch"
@@ -63,16 +63,7 @@ def _is_of_torch(value: Any) -> bool:
         return True
     if not callable(value) or value is torch.Tensor or backends.is_array(value):
         return False
-    if isinstance(value, torch.nn.Module):
-        return True
-    home = getattr(value, "__objclass__", None) or getattr(value, "__self__", None)
-    if isinstance(home, types.ModuleType):
-        return home.__name__.partition(".")[0] == "torch"
-    owner = home if isinstance(home, type) else value
-    module = getattr(owner, "__module__", None) or ""
-    if not isinstance(module, str):
-        return False
-    return module.partition(".")[0] == "torch" or type(value).__module__.startswith("torch.")
+    return isinstance(value, torch.nn.Module) or "torch" in packages_of(value)
 
 
 def _has_layers(value: Any) -> bool:

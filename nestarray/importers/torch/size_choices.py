@@ -261,7 +261,7 @@ def _lines(graph: Any, ones: tuple[Any, ...]) -> Iterator[_Line]:
             used.add(node)
     numbers = {node: i for i, node in enumerate(node for node in graph.nodes if node in used)}
     for node in numbers:
-        body = getattr(graph.owning_module, node.target) if node.op == "get_attr" else None
+        body: Any = getattr(graph.owning_module, node.target) if node.op == "get_attr" else None
         if hasattr(body, "graph"):  # of a loop, a branch or a context
             yield from _lines(body.graph, ones)
             continue

@@ -18,6 +18,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
+from nestarray.graph.codegen import valid_name
 from nestarray.graph.sizes import Binding, Sizes
 from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
 from nestarray.importers.torch.places import origin
@@ -62,7 +63,7 @@ class SizeNames:
         for place, axis, size in rest:
             word = re.sub(r"\W+", "_", place).strip("_")
             for symbol in size.node.expr.free_symbols - self._names.keys():
-                self._names[symbol] = _unused(f"{word}_{axis}", self._names.values())
+                self._names[symbol] = valid_name(f"{word}_{axis}", {*self._names.values()})
 
     def _name(self, size: Any, name: str) -> None:
         for symbol in size.node.expr.free_symbols:
@@ -238,10 +239,3 @@ def guard_origin(guard: Any) -> str:
 
 def _root_name(dim: Any) -> str:
     return dim_name(getattr(dim, "root", dim))
-
-
-def _unused(name: str, taken: Any) -> str:
-    taken, unique, number = set(taken), name, 1
-    while unique in taken:
-        unique, number = f"{name}_{number}", number + 1
-    return unique

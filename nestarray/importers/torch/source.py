@@ -111,7 +111,7 @@ class TorchSource(EquationSource):
 
             with derivatives():
                 (_, results), slopes = execute_with_gradients(total, taken, has_aux=True)
-            return Result(*results, [*slopes, *[None] * len(inputs)])
+            return Result(results[0], results[1], [*slopes, *[None] * len(inputs)])
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map_only
 
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch.aliases import line, writes
 from nestarray.importers.torch.places import own_name
 
@@ -34,11 +34,11 @@ def distinct(module: Any, example: Any) -> Any:
     return tree_map_only(torch.Tensor, own, example)
 
 
-def separate_tied(program: Any, name: str) -> None:
+def separate_tied(program: Any) -> None:
     """Give the names that a program does not use separate tensors.
 
     Raises:
-        ConversionError: the program writes into a part of another variable.
+        Refused: the program writes into a part of another variable.
     """
     placeholders = [node for node in program.graph.nodes if node.op == "placeholder"]
     specs = dict(zip(placeholders, program.graph_signature.input_specs, strict=True))
@@ -56,9 +56,10 @@ def separate_tied(program: Any, name: str) -> None:
         written: Any = specs[chain[-1]].target if chain[-1] in specs else None
         shared = [n for n, x in tensors.items() if n != written and _share(x, tensors.get(written))]
         if shared:
-            raise ConversionError(
-                f"trace_graph: {name} writes into {own_name(written)!r} ({line(node)}), which shares its memory "
-                f"with {own_name(shared[0])!r}; make one of them a copy, or compute it in forward"
+            raise Refused(
+                f"writes into {own_name(written)!r} ({line(node)}), which shares its memory with "
+                f"{own_name(shared[0])!r}",
+                remedy="make one of them a copy, or compute it in forward",
             )
 
 

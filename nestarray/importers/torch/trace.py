@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from nestarray.backends.torch.autocast import surrounding
-from nestarray.errors import ConversionError
+from nestarray.errors import Refused
 from nestarray.importers.torch import assignments
 from nestarray.importers.torch.size_choices import SizeChoices
 from nestarray.importers.torch.workarounds import (
@@ -137,7 +137,7 @@ class Trace:
         replacements: dict[Any, Any] = {torch.Tensor.register_hook: _refuse_hook}
         make_dual = resolve("torch._make_dual")
         replacements[make_dual] = partial(self._make_dual, make_dual)
-        replacements |= assignments.functions(type(self.module).__name__)
+        replacements |= assignments.functions()
         for workaround in self._known:
             replacements |= workaround.replaced_functions(self)
         look = self._look
@@ -189,8 +189,9 @@ class Trace:
 
 
 def _refuse_hook(tensor: Any, hook: Any) -> Any:
-    raise ConversionError(
-        f"trace_graph: {getattr(hook, '__qualname__', hook)} is registered as a hook on the gradient "
-        f"of a tensor[{', '.join(map(str, tensor.shape))}], and a graph runs no hooks; use a "
-        "torch.autograd.Function with that backward, or change gradients where they are used"
+    raise Refused(
+        f"{getattr(hook, '__qualname__', hook)} is registered as a hook on the gradient "
+        f"of a tensor[{', '.join(map(str, tensor.shape))}], and a graph runs no hooks",
+        "trace_graph",
+        "use a torch.autograd.Function with that backward, or change gradients where they are used",
     )

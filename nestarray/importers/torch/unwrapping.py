@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from nestarray.errors import ConversionError
+from nestarray.errors import ConversionError, Refused
 from nestarray.importers.patching import is_tracing
 from nestarray.importers.selection import variables_of
 from nestarray.importers.torch.scripted import unscripted
@@ -55,18 +55,21 @@ def as_module(source: Any) -> Any:
                 "that was scripted, with the weights of its state_dict()"
             )
         if module._backward_hooks or module._backward_pre_hooks:
-            raise ConversionError(
-                f"trace_graph: {where} has a backward hook, which a graph does not run; remove it "
-                "(handle.remove()), and change gradients where they are used"
-            )
+            raise _hooked(f"{where} has a backward hook")
     for name, parameter in source.named_parameters():
         if parameter._backward_hooks:
-            raise ConversionError(
-                f"trace_graph: parameter {name!r} of {type(source).__name__} has a hook on its "
-                "gradient, which a graph does not run; remove it (handle.remove()), and change "
-                "gradients where they are used"
+            raise _hooked(
+                f"parameter {name!r} of {type(source).__name__} has a hook on its gradient"
             )
     return source
+
+
+def _hooked(what: str) -> Refused:
+    return Refused(
+        f"{what}, which a graph does not run",
+        "trace_graph",
+        "remove it (handle.remove()), and change gradients where they are used",
+    )
 
 
 def _is_recording(module: Any) -> bool:

@@ -22,7 +22,7 @@ import torch.autograd.function
 from torch.utils._pytree import tree_map_only
 from torch.utils.checkpoint import CheckpointFunction
 
-from nestarray.errors import ConversionError, Refused
+from nestarray.errors import Refused
 from nestarray.errors.foreign import foreign
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
@@ -56,9 +56,11 @@ class _Context:
         """Gradients are always materialized."""
 
     def mark_dirty(self, *_: Any) -> None:
-        raise ConversionError(
-            "trace_graph: a torch.autograd.Function writes into its input (ctx.mark_dirty), and a "
-            "graph changes no array; return a new tensor"
+        raise Refused(
+            "a torch.autograd.Function writes into its input (ctx.mark_dirty), and a graph changes no "
+            "array",
+            "trace_graph",
+            "return a new tensor",
         )
 
 
@@ -119,12 +121,14 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             (g, x) for g, x in zip(found, args) if isinstance(g, torch.Tensor) and is_inexact(x)
         ]
         if not all(g.requires_grad for g, _ in pairs):
-            raise ConversionError(
-                f"trace_graph: the backward of {function.__name__} does not use the gradient that it "
-                "gets; multiply by it, and return None where there is no gradient"
+            raise Refused(
+                f"the backward of {function.__name__} does not use the gradient that it gets",
+                "trace_graph",
+                "multiply by it, and return None where there is no gradient",
             )
         if pairs and not _is_linear(function, args, kwargs):
-            raise _not_linear(f"the backward of {function.__name__} is not linear in")
+            what = f"the backward of {function.__name__} is not linear in"
+            raise _not_linear(what, "trace_graph")
         wanted = [g for g, move in zip(marks, moves, strict=True) if move]
         if not pairs or not wanted:
             return output
@@ -204,20 +208,20 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return True
 
 
-def check_linear(program: Any, name: str) -> None:
+def check_linear(program: Any) -> None:
     """Raise if a custom gradient is not linear in the incoming gradient, such as clipping."""
     for node in program.graph.nodes:
         if node.op == "call_function" and _MARK in node.args and node.users:
             line = next((part for part in origin(node)[::-1] if part), "")
-            raise _not_linear(
-                f"{name} calls a torch.autograd.Function ({line}) whose backward is not linear in"
-            )
+            what = f"calls a torch.autograd.Function ({line}) whose backward is not linear in"
+            raise _not_linear(what)
 
 
-def _not_linear(what: str) -> ConversionError:
-    return ConversionError(
-        f"trace_graph: {what} the gradient that it gets, such as a clipped or rounded gradient; "
-        "change the gradients where they are used"
+def _not_linear(what: str, place: str = "") -> Refused:
+    return Refused(
+        f"{what} the gradient that it gets, such as a clipped or rounded gradient",
+        place,
+        "change the gradients where they are used",
     )
 
 

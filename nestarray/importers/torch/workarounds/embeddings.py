@@ -5,8 +5,8 @@ table behind the write, so gradients are lost. In training the table is overwrit
 ``torch.no_grad()``. In evaluation the graph renormalizes rows when it reads them, with equal results; as
 upstream, the gradient ignores it.
 
-torch's embedding bags have no rules for ``vmap``, and their backward reads saved values. The
-decompositions consist of operations with derivatives and ``vmap`` rules.
+torch's embedding bags have no rules for ``vmap``, and their backward reads saved values. In modules that
+differentiate or map them, they consist of operations with derivatives and ``vmap`` rules.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from nestarray.importers.torch.workarounds.transformations import in_transformation
 from nestarray.importers.workarounds import Workaround
 
 # -- max_norm ----------------------------------------------------------------------------------
@@ -30,15 +31,17 @@ def _shortening(trace: Any, function: Any) -> Callable[..., Any]:
         bound.apply_defaults()
         values = bound.arguments
         most, weight = values["max_norm"], values["weight"]
+        is_mapped = trace.is_below_autograd or in_transformation()
+        run = _bags_in_parts if is_mapped and "offsets" in values else function
         if most is None:
-            return function(*args, **kwargs)
+            return run(*args, **kwargs)
         if trace.module.training:
             with torch.no_grad():
                 _shorten_rows(weight, values["input"], most, values["norm_type"])
         else:
             weight = _shortened(weight, most, values["norm_type"])
         values |= {"max_norm": None, "weight": weight}
-        return function(*bound.args, **bound.kwargs)
+        return run(*bound.args, **bound.kwargs)
 
     return call
 
@@ -70,6 +73,30 @@ MAX_NORM = Workaround(
 # -- bags --------------------------------------------------------------------------------------
 
 _MEAN, _MAX = 1, 2
+
+
+def _bags_in_parts(
+    input: Any,
+    weight: Any,
+    offsets: Any = None,
+    max_norm: Any = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Any = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Any:
+    """`torch.nn.functional.embedding_bag` in operations with derivatives and rules for ``vmap``."""
+    if input.dim() == 2:
+        offsets = torch.arange(input.shape[0], device=input.device) * input.shape[1]
+        weights = per_sample_weights
+        input, per_sample_weights = input.flatten(), None if weights is None else weights.flatten()
+    number = ("sum", "mean", "max").index(mode)
+    padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
+    settings = scale_grad_by_freq, number, sparse, per_sample_weights, include_last_offset, padding
+    return bags(weight, input, offsets, *settings)[0]
 
 
 def bags(
@@ -104,47 +131,3 @@ def bags(
     if mode == _MEAN:
         sums = sums / sizes.clamp(min=1)[:, None]
     return sums, bag, sizes, starts
-
-
-def bags_backward(
-    grad: Any,
-    indices: Any,
-    offsets: Any,
-    offset2bag: Any,
-    bag_size: Any,
-    maximum_indices: Any,
-    num_weights: Any,
-    scale_grad_by_freq: bool,
-    mode: int,
-    sparse: bool,
-    per_sample_weights: Any,
-    padding_idx: int = -1,
-) -> Any:
-    """aten._embedding_bag_backward: the gradient of the table."""
-    table = grad.new_zeros(num_weights, grad.shape[1])
-    if mode == _MAX:
-        return table.scatter_add(0, maximum_indices, torch.where(bag_size[:, None] > 0, grad, 0.0))
-    if mode == _MEAN:
-        grad = grad / bag_size.clamp(min=1)[:, None]
-    scale = (indices != padding_idx).to(grad.dtype)
-    if per_sample_weights is not None:
-        scale = scale * per_sample_weights
-    if scale_grad_by_freq:
-        counts = torch.zeros_like(table[:, 0]).index_add(0, indices, torch.ones_like(scale))
-        scale = scale / counts.index_select(0, indices)
-    rows = grad.index_select(0, offset2bag)
-    return table.index_add(0, indices, rows * scale[:, None])
-
-
-def weights_backward(
-    grad: Any,
-    weight: Any,
-    indices: Any,
-    offsets: Any,
-    offset2bag: Any,
-    mode: int,
-    padding_idx: int = -1,
-) -> Any:
-    """aten._embedding_bag_per_sample_weights_backward: the gradient of the weights of sums."""
-    slopes = (grad.index_select(0, offset2bag) * weight.index_select(0, indices)).sum(1)
-    return slopes * (indices != padding_idx)

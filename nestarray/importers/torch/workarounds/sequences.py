@@ -109,8 +109,27 @@ def _shapes(
 # -- packed sequences -----------------------------------------------------------------------
 
 
-class _Data:
+class _Part:
+    """A part of a packed sequence, of which all that depends on the lengths is refused."""
+
+    name: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _refusal(f"packed.{self.name}.{name}")
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        raise _refusal(f"{getattr(function, '__name__', str(function))} of packed.{cls.name}")
+
+
+class _Data(_Part):
     """The data of a packed sequence: `padded`, (steps, batch, …)."""
+
+    name = "data"
 
     def __init__(self, padded: Any) -> None:
         self.padded = padded
@@ -130,23 +149,19 @@ class _Data:
         """In another dtype, on another device."""
         return _Data(self.padded.to(*args, **kwargs))
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refusal(f"packed.data.{name}")
-
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        name = getattr(function, "__name__", str(function))
-        if name not in _BY_ROWS or not isinstance(args[0], cls):
-            raise _refusal(f"{name} of packed.data")
-        return cls(function(args[0].padded, *args[1:], **(kwargs or {})))
+        if getattr(function, "__name__", "") in _BY_ROWS and isinstance(args[0], cls):
+            return cls(function(args[0].padded, *args[1:], **(kwargs or {})))
+        return super().__torch_function__(function, types, args, kwargs)
 
 
-class _Sizes:
+class _Sizes(_Part):
     """The batch sizes of a packed sequence, as its lengths and the number of sequences."""
+
+    name = "batch_sizes"
 
     def __init__(self, lengths: Any, batch: Any) -> None:
         self.lengths, self.batch, self.device = lengths, batch, lengths.device
@@ -159,18 +174,6 @@ class _Sizes:
     def size(self, axis: int) -> _Longest:
         """The longest length, which depends on values."""
         return _Longest()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise _refusal(f"packed.batch_sizes.{name}")
-
-    @classmethod
-    def __torch_function__(
-        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        name = getattr(function, "__name__", str(function))
-        raise _refusal(f"{name} of packed.batch_sizes")
 
 
 class _Longest:

@@ -116,8 +116,6 @@ def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
         "embedding_bag.padding_idx": embeddings.bags,
         "_embedding_bag": embeddings.bags,
         "_embedding_bag_forward_only": embeddings.bags,
-        "_embedding_bag_backward": embeddings.bags_backward,
-        "_embedding_bag_per_sample_weights_backward": embeddings.weights_backward,
         "_weight_norm_interface_backward": _weight_norm_backward,
         "masked_scatter": _masked_scatter,
         "masked_scatter_backward": _masked_scatter_backward,
