@@ -45,6 +45,7 @@ STYLES = {
     },
     "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
+    "mlx": {"module": "mlx_style"},
 }
 
 
@@ -100,7 +101,7 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         inputs = graph.bind(args, kwargs)
         program = with_training_layers(graph, inputs, framework)
         updated |= {*program.state_updates}
-        recordings.append(record(program, inputs))
+        recordings.append(record(program, inputs, has_statements=written.language.has_statements))
     recording = with_open_sizes(recordings, graph.name)
     constants = {
         v: x

@@ -31,7 +31,7 @@ _PACKAGES = {
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
     r"lax\.": "from jax import lax",
-    r"nn\.": "from torch import nn",
+    r"mx\.": "import mlx.core as mx",
     r"nnx\.": "from flax import nnx",
     r"np\.": "import numpy as np",
     r"scipy\.linalg\.": "import scipy.linalg",
@@ -115,7 +115,8 @@ class Style(ABC):
         body, framework = f"{_WEIGHTS}\n\n\n{self.body()}", self.language.name
         loader = f"from safetensors.{_LOADERS.get(framework, framework)} import load_file"
         head = []
-        for table in (_STANDARD, {**_PACKAGES, r"load_file\(": loader}):
+        network = "import mlx.nn as nn" if framework == "mlx" else "from torch import nn"
+        for table in (_STANDARD, {**_PACKAGES, r"nn\.": network, r"load_file\(": loader}):
             lines = [line for key, line in table.items() if re.search(rf"(?<![\w.]){key}", body)]
             head.append("\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))))
         return formatted("\n\n".join([*head, body]))
