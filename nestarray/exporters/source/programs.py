@@ -45,7 +45,7 @@ STYLES = {
     },
     "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
-    "mlx": {"module": "mlx_style"},
+    "mlx": {"mlx": "mlx_style"},
 }
 
 
@@ -92,7 +92,11 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
     written = style_of(target, style)
     framework = written.records or target
     paths = [*graph.state_updates]
-    graph = lowered(graph, framework, has_channels_last=written.has_channels_last)
+    layouts = {
+        "has_channels_last": written.has_channels_last,
+        "has_heads_last": written.has_heads_last,
+    }
+    graph = lowered(graph, framework, **layouts)
     moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +16,28 @@ import numpy as np
 
 from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.functions import jax_functions, mlx_functions
+from nestarray.exporters.source.printing.expressions import Expression
 from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.printing.translation import Row
 from nestarray.exporters.source.recording.records import Call, Name, Value
 
 _JAX = Language("jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions)
+
+
+class InverseRoot(float):
+    """The scale of attention, ``8**-0.5`` of 8.
+
+    Args:
+        number: of features of a head.
+    """
+
+    number: int
+
+    def __new__(cls, number: int) -> InverseRoot:
+        """The number, with the one that it is computed of."""
+        instance = super().__new__(cls, number**-0.5)
+        instance.number = number
+        return instance
 
 
 class MlxLanguage(Language):
@@ -31,26 +47,39 @@ class MlxLanguage(Language):
         """The call of JAX with its settings by name, or the Value that it equals."""
         return _JAX.normal(call, constants)
 
+    def number(self, value: int | float | complex) -> Expression:
+        """The expression of a number."""
+        if isinstance(value, InverseRoot):
+            return Expression(f"{value.number}**-0.5", 1)
+        return super().number(value)
+
     def dtype(self, dtype: DType) -> str:
         """The text of a dtype."""
         return "mx.bool_" if dtype.name == "bool" else f"mx.{dtype.name}"
 
     def parameters(self, target: str) -> dict[str, Any]:
         """Parameter of a function or a class → its default; none of a method."""
+        if target.startswith(".") and not hasattr(mlx_functions, target[1:]):
+            return {}  # a layer only
         if not target.startswith("mlx.core."):
             return super().parameters(target)
-        return _parameters(self.function_of(target))
+        arguments = _signature(self.function_of(target))
+        return {} if arguments is None else _defaults(arguments)
 
 
 @functools.cache
-def _parameters(function: Any) -> dict[str, Any]:
-    """The parameters in the first signature of a function in C++."""
+def _signature(function: Any) -> ast.arguments | None:
+    """The first signature of a function in C++; None for another function."""
     signatures = getattr(function, "__nb_signature__", None)
     if not signatures:
-        return {}
+        return None
     (definition,) = ast.parse(f"{signatures[0][0]}: ...").body
     assert isinstance(definition, ast.FunctionDef)
-    arguments = definition.args
+    return definition.args
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, Any]:
+    """Parameter → its default; None without one."""
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
     pairs = [*zip(positional, defaults), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
@@ -87,14 +116,66 @@ def _then(first: Call, dtype: str, name: str, *args: Any) -> list[Call]:
     return [before, _of(name, before.result, *args, like=first)]
 
 
-def _renamed(name: str, **names: str) -> Row:
-    """A row for a function whose settings have other names."""
+def _same(name: str) -> Row:
+    """A row for a function of the same arguments, perhaps with other names or without."""
 
-    def row(call: Call) -> Call:
-        kwargs = {names.get(key, key): value for key, value in call.kwargs.items()}
-        return _of(name, *call.args, like=call, **kwargs)
+    def row(call: Call) -> Call | None:
+        arguments = _signature(LANGUAGE.function_of(f"mlx.core.{name}"))
+        assert arguments is not None
+        order = [*_JAX.parameters(call.target)]
+        args = list(call.args)
+        named: dict[str, Any] = {}
+        keywords = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
+        for key, value in call.kwargs.items():
+            if key in keywords:
+                named[key] = value
+            elif key in order and order.index(key) == len(args) < len(_defaults(arguments)):
+                args.append(value)
+            else:
+                return None
+        return _of(name, *args, like=call, **named)
 
     return row
+
+
+def _in_dtype(name: str) -> Row:
+    """A row for a reduction, whose elements get the dtype of the result first."""
+
+    def row(call: Call) -> Call | list[Call]:
+        x, *args = call.args
+        settings = dict(call.kwargs)
+        dtype = settings.pop("dtype", None)
+        if dtype is None or dtype.name == x.dtype:
+            return _of(name, x, *args, like=call, **settings)
+        copy = Value(x.shape, dtype.name)
+        cast = dataclasses.replace(_of("method:astype", x, dtype, like=call), result=copy)
+        return [cast, _of(name, copy, *args, like=call, **settings)]
+
+    return row
+
+
+def _sorted(call: Call) -> list[Call] | None:
+    """Elements in order; MLX has the ascending one."""
+    x, *args = call.args
+    axis = call.kwargs.get("axis", args[0] if args else -1)
+    ascending = _of("sort", x, like=call, axis=axis)
+    if not call.kwargs.get("descending"):
+        return [ascending]
+    return _then(ascending, x.dtype, "flip", axis)
+
+
+def _order(call: Call) -> list[Call] | None:
+    """The order of elements, by their opposites for the descending one."""
+    x, *args = call.args
+    axis = call.kwargs.get("axis", args[0] if args else -1)
+    if not call.kwargs.get("descending"):
+        return _then(_of("argsort", x, like=call, axis=axis), "uint32", "method:astype", _INT32)
+    if x.dtype == "bool" or x.dtype.startswith("uint"):
+        return None
+    opposite = Value(x.shape, x.dtype)
+    negative = dataclasses.replace(_of("operator.neg", x, like=call), result=opposite)
+    order = _of("argsort", opposite, like=call, axis=axis)
+    return [negative, *_then(order, "uint32", "method:astype", _INT32)]
 
 
 def _with_default(name: str, **defaults: Any) -> Row:
@@ -151,7 +232,7 @@ def _attention(call: Call) -> Call:
     mask = masks[0] if masks else settings.pop("mask", None)
     if len(query.shape) != 4 or (mask is not None and settings.get("is_causal")):
         return call
-    scale = settings.get("scale") or 1 / math.sqrt(query.shape[-1])
+    scale = settings.get("scale") or InverseRoot(query.shape[-1])
     options = {} if mask is None else {"mask": mask}
     if settings.get("is_causal"):
         if query.shape[-2] != key.shape[-2]:  # MLX aligns the last query with the last key
@@ -288,10 +369,32 @@ def _linalg(name: str) -> Row:
     )
 
 
+def _roll(call: Call) -> Call:
+    """A roll along one axis by numbers, along several by tuples."""
+    settings = call.kwargs
+    if all(isinstance(x, tuple) and len(x) == 1 for x in settings.values()):
+        settings = {name: x[0] for name, x in settings.items()}
+    shift = settings.get("shift", *call.args[1:])
+    return _of("roll", call.args[0], shift, like=call, axis=settings.get("axis"))
+
+
 def _full_like(call: Call) -> Call:
-    x, value = call.args
+    x, *values = call.args
+    value = values[0] if values else call.kwargs["fill_value"]
     dtype = call.kwargs.get("dtype") or as_dtype(x.dtype)
     return _of("full", x.shape, value, dtype, like=call)
+
+
+def _filled(name: str) -> Row:
+    """A row for an array like another one, perhaps of another dtype."""
+
+    def row(call: Call) -> Call:
+        dtype = call.kwargs.get("dtype")
+        if dtype is None:
+            return _of(f"{name}_like", call.args[0], like=call)
+        return _of(name, call.args[0].shape, dtype, like=call)
+
+    return row
 
 
 def _asarray(call: Call) -> Call | list[Call]:
@@ -305,18 +408,18 @@ def _asarray(call: Call) -> Call | list[Call]:
 _SAME = (
     "all", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "bitwise_and", "bitwise_invert", "bitwise_or", "bitwise_xor", "broadcast_to",
-    "ceil", "concatenate", "conj", "cos", "cosh", "cumprod", "cumsum", "degrees", "diag",
+    "ceil", "concatenate", "conj", "cos", "cosh", "degrees", "diag",
     "diagonal", "divide", "einsum", "equal", "exp", "expand_dims", "expm1", "eye", "flip", "floor",
     "floor_divide", "full", "greater", "greater_equal", "imag", "isfinite", "isinf", "isnan",
     "isneginf", "isposinf", "kron", "left_shift", "less", "less_equal", "linspace", "log",
     "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "matmul", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis",
-    "multiply", "nan_to_num", "negative", "not_equal", "ones", "ones_like", "outer", "pad",
-    "positive", "power", "prod", "radians", "real", "reciprocal", "remainder", "repeat",
-    "right_shift", "roll", "round", "sign", "sin", "sinh", "sort", "split", "sqrt", "square",
-    "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh",
-    "tensordot", "tile", "trace", "tri", "tril", "triu", "trunc", "var", "vecdot", "where",
-    "zeros", "zeros_like", "abs",
+    "logical_xor", "matmul", "max", "maximum", "meshgrid", "min", "minimum", "moveaxis",
+    "multiply", "nan_to_num", "negative", "not_equal", "ones", "outer", "pad",
+    "positive", "power", "radians", "real", "reciprocal", "remainder", "repeat",
+    "right_shift", "round", "sign", "sin", "sinh", "split", "sqrt", "square",
+    "squeeze", "stack", "std", "subtract", "take", "take_along_axis", "tan", "tanh",
+    "tensordot", "tile", "tri", "tril", "triu", "trunc", "var", "vecdot", "where",
+    "zeros", "abs",
 )  # fmt: skip
 #: Activations of `jax.nn` with the name and the arguments of those of `mlx.nn`.
 _SAME_ACTIVATIONS = (
@@ -326,9 +429,14 @@ _SAME_ACTIVATIONS = (
 
 #: Public name of a function of JAX → its spelling in MLX.
 ROWS: dict[str, Row] = {
-    **{f"jax.numpy.{name}": f"mlx.core.{name}" for name in _SAME},
+    **{f"jax.numpy.{name}": _same(name) for name in _SAME},
+    **{
+        f"jax.numpy.{name}": _in_dtype(name)
+        for name in ("cumprod", "cumsum", "mean", "prod", "sum", "trace")
+    },
+    **{f"jax.numpy.{name}_like": _filled(name) for name in ("ones", "zeros")},
     **{f"jax.nn.{name}": f"mlx.nn.{name}" for name in _SAME_ACTIVATIONS},
-    **{f"jax.numpy.{name}": _index(name) for name in ("argmax", "argmin", "argsort")},
+    **{f"jax.numpy.{name}": _index(name) for name in ("argmax", "argmin")},
     **{f"jax.numpy.{name}": _method(name) for name in ("swapaxes", "transpose")},
     **{f"method:{name}": _unchanged for name in ("astype", "reshape", "swapaxes", "squeeze")},
     **{
@@ -350,15 +458,29 @@ ROWS: dict[str, Row] = {
     "jax.numpy.asarray": _asarray,
     "jax.numpy.clip": _clip,
     "jax.numpy.matrix_transpose": lambda call: _of("method:swapaxes", *call.args, -1, -2, like=call),
+    "jax.numpy.argsort": _order,
+    "jax.numpy.sort": _sorted,
+    "jax.numpy.roll": _roll,
     "jax.numpy.full_like": _full_like,
     "jax.numpy.fft.fft": "mlx.core.fft.fft",
     "jax.numpy.fft.ifft": "mlx.core.fft.ifft",
     "jax.numpy.fft.rfft": "mlx.core.fft.rfft",
     "jax.numpy.fft.irfft": "mlx.core.fft.irfft",
     **{f"jax.numpy.linalg.{name}": _linalg(name) for name in ("cholesky", "inv", "solve", "qr")},
-    "jax.lax.stop_gradient": "mlx.core.stop_gradient",
-    "jax.lax.rsqrt": "mlx.core.rsqrt",
-    "jax.lax.erf": "mlx.core.erf",
+    **{
+        f"jax.lax.{name}": f"mlx.core.{name}"
+        for name in (
+            "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos",
+            "cosh", "erf", "exp", "expm1", "floor", "log", "log1p", "rsqrt", "sign", "sin", "sinh",
+            "sqrt", "square", "stop_gradient", "tan", "tanh",
+        )
+    },
+    **{
+        f"jax.lax.{name}": _operator(sign)
+        for name, sign in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("div", "truediv"))
+    },
+    "jax.lax.max": "mlx.core.maximum",
+    "jax.lax.min": "mlx.core.minimum",
     "jax.scipy.special.erf": "mlx.core.erf",
     "jax.lax.erf_inv": "mlx.core.erfinv",
     "jax.lax.cummax": _with_default("cummax", axis=0),

@@ -63,10 +63,12 @@ class LayerStyle(ClassStyle):
     pooling: str
 
     def __init__(self, program: Program, name: str) -> None:
-        for module in program.root.walk():
-            module.layer = None if module is program.root else self._layer(module)
+        self.root = program.root
+        for module in self.root.walk():
+            module.layer = None if module is self.root else self._layer(module)
             if module.layer is None:
                 self._separate_layers(module)
+        self.prepare()
         super().__init__(program, name)
 
     @classmethod
@@ -125,6 +127,9 @@ class LayerStyle(ClassStyle):
         settings |= {"padding": padding if isinstance(padding, str) else tuple(padding[1:-1])}
         target = f"{cls.pooling}{'avg_pool' if is_mean else 'max_pool'}"
         return dataclasses.replace(call, target=target, args=(x, tuple(window)), kwargs=settings)
+
+    def prepare(self) -> None:
+        """Change the tree of modules with layers before it becomes classes."""
 
     def is_layer(self, call: Call) -> bool:
         """Whether a call without variables is a layer: the mode of training changes it."""

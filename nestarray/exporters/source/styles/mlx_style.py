@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mlx.core as mx
@@ -18,12 +18,18 @@ import numpy as np
 from nestarray.dtypes import as_dtype
 from nestarray.exporters.source.printing.mlx_language import LANGUAGE, ROWS
 from nestarray.exporters.source.printing.translation import translated
-from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, mlx_random
 from nestarray.exporters.source.recording.records import Call, Recording, Value
 from nestarray.exporters.source.styles.class_style import part_of
 from nestarray.exporters.source.styles.layer_style import Constructor, LayerStyle, Row
-from nestarray.exporters.source.tree.modules import Module, arguments
+from nestarray.exporters.source.tree.modules import (
+    Module,
+    Step,
+    arguments,
+    with_calls,
+    with_values,
+)
+from nestarray.graph.builder import NOWHERE
 from nestarray.graph.node import map_leaves
 
 # -- layers -----------------------------------------------------------------------------------
@@ -34,6 +40,14 @@ def _linear(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: i
     if kernel is None or len(kernel.shape) != 2:
         return None
     inputs, outputs = kernel.shape
+    return "mlx.nn.Linear", {"input_dims": inputs, "output_dims": outputs} | _bias(variables)
+
+
+def _linear_of_rows(
+    variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int
+) -> Constructor:
+    """A product with a weight that has the outputs first."""
+    outputs, inputs = variables["weight"].shape
     return "mlx.nn.Linear", {"input_dims": inputs, "output_dims": outputs} | _bias(variables)
 
 
@@ -157,6 +171,7 @@ def _dropout(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: 
 _AFFINE = {"weight": "weight", "bias": "bias"}
 _LAYERS = {
     "operator.matmul": Row(_linear, {"b": "weight"}, "weight"),
+    ".linear": Row(_linear_of_rows, _AFFINE),
     "operator.getitem": Row(_embedding, {"a": "weight"}),
     ".conv": Row(_conv, {"kernel": "weight"}, "weight"),
     ".conv_transpose": Row(_conv_transpose, {"kernel": "weight"}, "weight"),
@@ -168,18 +183,15 @@ _LAYERS = {
     ".batch_norm": Row(_batch_norm, {**_AFFINE, "mean": "running_mean", "variance": "running_var"}),
     ".dropout": Row(_dropout, {}),
 }
-#: Layer → the axis of the outputs in a weight of JAX, which is the first one in MLX.
-_OUTPUTS = {
-    "mlx.nn.Linear": -1,
-    **{f"mlx.nn.Conv{n}d": -1 for n in (1, 2, 3)},
-    **{f"mlx.nn.ConvTranspose{n}d": -2 for n in (1, 2, 3)},
-}
+#: Function → the axis of the outputs in its weight, which is the first one in a layer of MLX.
+_OUTPUTS = {"operator.matmul": -1, ".conv": -1, ".conv_transpose": -2}
 
 
 class Style(LayerStyle):
     language = LANGUAGE
     library = "mlx"
     records = "jax"
+    has_heads_last = False
     layers = _LAYERS
     pooling = "."
     base = "nn.Module"
@@ -208,10 +220,38 @@ value, gradients = nn.value_and_grad(model, lambda: loss(model({inputs})))()
 ```
 """
 
-    def __init__(self, program: Program, name: str) -> None:
-        for module in program.root.walk():
+    def prepare(self) -> None:
+        #: Weight of a layer → the axis of its outputs in the calls of JAX.
+        self.outputs = {
+            module.variables["weight"]: _OUTPUTS[module.steps[0].target]
+            for module in self.root.walk()
+            if module.layer
+            and isinstance(module.steps[0], Call)
+            and module.steps[0].target in _OUTPUTS
+        }
+        for module in self.root.walk():
+            if module.layer is None:
+                module.steps = self._with_layouts(module.steps)
             _rename(module)
-        super().__init__(program, name)
+
+    def _with_layouts(self, steps: Sequence[Step]) -> list[Step]:
+        """The steps, with the weights of layers in the layout that they have in the calls of JAX."""
+        new: list[Step] = []
+        for step in steps:
+            if isinstance(step, Call):
+                step = with_calls(step, lambda function: self._with_layouts(function.calls))
+            layouts: dict[Value, Value] = {}
+            for weight in arguments(step):
+                if weight in self.outputs and (not isinstance(step, Call) or weight in step.args):
+                    layouts[weight] = Value(weight.shape, weight.dtype)
+                    args = (weight, 0, self.outputs[weight])
+                    place = step.place if isinstance(step, Call) else NOWHERE
+                    moved = Call("mlx.core.moveaxis", args, {}, layouts[weight], place)
+                    if len(weight.shape) == 2:
+                        moved = dataclasses.replace(moved, target="attribute:T", args=(weight,))
+                    new.append(moved)
+            new.append(with_values(step, layouts))
+        return new
 
     @classmethod
     def with_state(cls, recording: Recording) -> Recording:
@@ -237,11 +277,9 @@ value, gradients = nn.value_and_grad(model, lambda: loss(model({inputs})))()
     def weights(self) -> dict[str, np.ndarray]:
         """Name in the file of weights → array, with the outputs of products first."""
         weights = super().weights
-        layers = [m for m in self.root.walk() if m.layer and m.layer.target in _OUTPUTS]
-        axes = {m.variables["weight"]: _OUTPUTS[m.layer.target] for m in layers if m.layer}
         for name, value in self.variables.items():
-            if value in axes:
-                weights[name] = np.moveaxis(weights[name], axes[value], 0)
+            if value in self.outputs:
+                weights[name] = np.moveaxis(weights[name], self.outputs[value], 0)
         return weights
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
@@ -256,15 +294,16 @@ value, gradients = nn.value_and_grad(model, lambda: loss(model({inputs})))()
 
 
 def _rename(module: Module) -> None:
-    """Give children and variables whose names are methods of a module other names."""
-    new = {name: (f"{name[0]}_layer", *name[1:]) for name in module.children if _is_taken(name[0])}
+    """Give children and variables that MLX would take for others new names.
+
+    Names of methods are taken, and names that begin with an underscore are no parameters.
+    """
+    new = {name: (_free_name(name[0]), *name[1:]) for name in module.children}
     for use in module.uses:
-        use.name = new.get(use.name, use.name)
-    module.children = {new.get(name, name): child for name, child in module.children.items()}
-    module.variables = {
-        f"{name}_array" if _is_taken(name) else name: x for name, x in module.variables.items()
-    }
+        use.name = new[use.name]
+    module.children = {new[name]: child for name, child in module.children.items()}
+    module.variables = {_free_name(name): x for name, x in module.variables.items()}
 
 
-def _is_taken(name: str) -> bool:
-    return hasattr(nn.Module, name)
+def _free_name(name: str) -> str:
+    return f"{name}_layer".lstrip("_") if name[0] == "_" or hasattr(nn.Module, name) else name
