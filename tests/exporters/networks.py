@@ -381,7 +381,7 @@ def torch_layout(x: np.ndarray, name: str, source: Any) -> np.ndarray:
     """A variable of a source in the layout of PyTorch."""
     if name.endswith(".kernel"):
         return torch_kernel(x)
-    if source.language.name != "mlx" or x.ndim < 3:
+    if source.language.name != "mlx":
         return x
     layers = {
         value: module.layer.target
@@ -389,7 +389,13 @@ def torch_layout(x: np.ndarray, name: str, source: Any) -> np.ndarray:
         if module.layer
         for value in module.variables.values()
     }
-    is_transposed = "Transpose" in layers[source.variables[name]]
+    value = source.variables[name]
+    layer = layers.get(value, "")
+    if value in source.outputs and layer == "mlx.nn.Linear" and value.path.endswith("weight"):
+        return x.T  # of a module that has the inputs first
+    if not layer.startswith("mlx.nn.Conv") or x.ndim < 3:
+        return x
+    is_transposed = "Transpose" in layer
     first = (-1, 0) if is_transposed else (0, -1)  # MLX has (out, *window, in)
     return x.transpose(*first, *range(1, x.ndim - 1))
 

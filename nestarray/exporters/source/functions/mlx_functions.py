@@ -161,8 +161,8 @@ def one_hot(x, num_classes):
 
 def top_k(x, k):
     """The largest elements of the last axis in order, and their indices."""
-    indices = mx.argsort(-x, axis=-1)[..., :k]
-    return mx.take_along_axis(x, indices, axis=-1), indices.astype(mx.int32)
+    indices = mx.stop_gradient(mx.argsort(-x, axis=-1)[..., :k]).astype(mx.int32)
+    return mx.take_along_axis(x, indices, axis=-1), indices
 
 
 def custom_vjp(forward, backward, args):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,7 @@ def _then(first: Call, dtype: str, name: str, *args: Any) -> list[Call]:
     return [before, _of(name, before.result, *args, like=first)]
 
 
-def _same(name: str) -> Row:
+def _same(name: str) -> Callable[[Call], Call | None]:
     """A row for a function of the same arguments, perhaps with other names or without."""
 
     def row(call: Call) -> Call | None:
@@ -154,6 +154,41 @@ def _in_dtype(name: str) -> Row:
     return row
 
 
+def _taken(name: str) -> Row:
+    """A row for elements at indices, which are in range in MLX."""
+    same = _same(name)
+
+    def row(call: Call) -> Call | None:
+        kwargs = dict(call.kwargs)
+        if kwargs.pop("mode", None) not in (None, "fill", "promise_in_bounds"):
+            return None
+        return same(dataclasses.replace(call, kwargs=kwargs))
+
+    return row
+
+
+def _spread(name: str) -> Row:
+    """A row for a variance or a deviation, whose divisor is smaller by a whole number."""
+
+    def row(call: Call) -> Call | None:
+        settings = dict(call.kwargs)
+        correction = settings.pop("correction", settings.pop("ddof", 0))
+        if correction != int(correction):
+            return None
+        settings |= {"ddof": int(correction)} if correction else {}
+        return _of(name, *call.args, like=call, **settings)
+
+    return row
+
+
+def _complex(call: Call) -> list[Call]:
+    """real + 1j · imag."""
+    real, imag = call.args
+    product = Value(call.result.shape, call.result.dtype)
+    first = dataclasses.replace(_of("operator.mul", imag, 1j, like=call), result=product)
+    return [first, _of("operator.add", real, product, like=call)]
+
+
 def _sorted(call: Call) -> list[Call] | None:
     """Elements in order; MLX has the ascending one."""
     x, *args = call.args
@@ -169,13 +204,12 @@ def _order(call: Call) -> list[Call] | None:
     x, *args = call.args
     axis = call.kwargs.get("axis", args[0] if args else -1)
     if not call.kwargs.get("descending"):
-        return _then(_of("argsort", x, like=call, axis=axis), "uint32", "method:astype", _INT32)
+        return _as_index(_of("argsort", x, like=call, axis=axis))
     if x.dtype == "bool" or x.dtype.startswith("uint"):
         return None
     opposite = Value(x.shape, x.dtype)
     negative = dataclasses.replace(_of("operator.neg", x, like=call), result=opposite)
-    order = _of("argsort", opposite, like=call, axis=axis)
-    return [negative, *_then(order, "uint32", "method:astype", _INT32)]
+    return [negative, *_as_index(_of("argsort", opposite, like=call, axis=axis))]
 
 
 def _with_default(name: str, **defaults: Any) -> Row:
@@ -204,10 +238,17 @@ def _method(name: str) -> Row:
 
 
 def _index(name: str) -> Row:
-    """A row for indices, which MLX has as `uint32`."""
-    return lambda call: _then(
-        _of(name, *call.args, like=call, **call.kwargs), "uint32", "method:astype", _INT32
-    )
+    """A row for indices."""
+    return lambda call: _as_index(_of(name, *call.args, like=call, **call.kwargs))
+
+
+def _as_index(call: Call) -> list[Call]:
+    """Indices as int32, where MLX has uint32, without a gradient, which MLX refuses for them."""
+    first, second = (Value(call.result.shape, "uint32") for _ in range(2))
+    calls = [dataclasses.replace(call, result=first)]
+    if call.args[0].dtype.startswith(("float", "bfloat")):
+        calls.append(dataclasses.replace(_of("stop_gradient", first, like=call), result=second))
+    return [*calls, _of("method:astype", calls[-1].result, _INT32, like=call)]
 
 
 _INT32 = as_dtype("int32")
@@ -417,8 +458,8 @@ _SAME = (
     "multiply", "nan_to_num", "negative", "not_equal", "ones", "outer", "pad",
     "positive", "power", "radians", "real", "reciprocal", "remainder", "repeat",
     "right_shift", "round", "sign", "sin", "sinh", "split", "sqrt", "square",
-    "squeeze", "stack", "std", "subtract", "take", "take_along_axis", "tan", "tanh",
-    "tensordot", "tile", "tri", "tril", "triu", "trunc", "var", "vecdot", "where",
+    "squeeze", "stack", "subtract", "tan", "tanh",
+    "tensordot", "tile", "tri", "tril", "triu", "trunc", "vecdot", "where",
     "zeros", "abs",
 )  # fmt: skip
 #: Activations of `jax.nn` with the name and the arguments of those of `mlx.nn`.
@@ -447,6 +488,7 @@ ROWS: dict[str, Row] = {
         f"at:{name}": _at
         for name in ("add", "divide", "multiply")
     },
+    "at:mul": lambda call: dataclasses.replace(_at(call), target="at:multiply"),
     "at:max": lambda call: dataclasses.replace(_at(call), target="at:maximum"),
     "at:min": lambda call: dataclasses.replace(_at(call), target="at:minimum"),
     "at:set": _set,
@@ -458,6 +500,11 @@ ROWS: dict[str, Row] = {
     "jax.numpy.asarray": _asarray,
     "jax.numpy.clip": _clip,
     "jax.numpy.matrix_transpose": lambda call: _of("method:swapaxes", *call.args, -1, -2, like=call),
+    "jax.numpy.take_along_axis": _taken("take_along_axis"),
+    "jax.numpy.take": _taken("take"),
+    "jax.numpy.var": _spread("var"),
+    "jax.numpy.std": _spread("std"),
+    "jax.lax.complex": _complex,
     "jax.numpy.argsort": _order,
     "jax.numpy.sort": _sorted,
     "jax.numpy.roll": _roll,
