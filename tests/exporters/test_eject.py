@@ -203,8 +203,8 @@ def test_the_source_runs_and_trains_without_nestarray(
 _ENVIRONMENTS = {
     ("torch",): ["torch"],
     ("functional", "nnx", "equinox"): ["jax", "flax", "equinox", "optax"],
-    ("module",): ["tensorflow_cpu"],
-    ("mlx",): ["mlx", "mlx_cpu"],
+    ("module",): ["tensorflow-cpu"],
+    ("mlx",): ["mlx", "mlx-cpu"],
     ("numpy",): [],
 }
 
@@ -218,7 +218,7 @@ def test_the_source_runs_in_an_environment_without_nestarray(
     styles: tuple[str, ...], tmp_path: Path
 ) -> None:
     constraints = Path(__file__).parents[2] / "constraints.txt"
-    pins = dict(re.findall(r"(?m)^(\w+)(==\S+)", constraints.read_text()))
+    pins = dict(re.findall(r"(?m)^([\w-]+)(==\S+)", constraints.read_text()))
     packages = [name + pins[name] for name in ("numpy", "safetensors", *_ENVIRONMENTS[styles])]
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)

@@ -154,6 +154,11 @@ def resize(x, shape, method):
     return x
 
 
+def hard_sigmoid(x):
+    """x / 6 + 1/2, between 0 and 1."""
+    return mx.clip(x / 6 + 0.5, 0, 1)
+
+
 def one_hot(x, num_classes):
     """1 at each index, and 0 elsewhere."""
     return (x[..., None] == mx.arange(num_classes)).astype(mx.float32)

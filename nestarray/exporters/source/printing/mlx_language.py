@@ -362,26 +362,37 @@ def _pool(call: Call) -> Call:
     return dataclasses.replace(call, args=(x,), kwargs=settings)
 
 
+def _bounded(index: Any) -> Any:
+    """An index whose slices have no end of 64 bits, as PyTorch writes for none."""
+    if isinstance(index, tuple):
+        return tuple(map(_bounded, index))
+    is_open = isinstance(index, slice) and isinstance(index.stop, int) and index.stop >= 2**31 - 1
+    return slice(index.start, None, index.step) if is_open else index
+
+
 def _set(call: Call) -> list[Call]:
     """New elements in a copy of an array."""
     x, index, new = call.args
     copy = Value(x.shape, x.dtype)
     return [
         dataclasses.replace(_of("array", x, like=call), result=copy),
-        dataclasses.replace(call, target="operator.setitem", args=(copy, index, new), kwargs={}),
+        dataclasses.replace(
+            call, target="operator.setitem", args=(copy, _bounded(index), new), kwargs={}
+        ),
     ]
 
 
 def _at(call: Call) -> Call:
-    return dataclasses.replace(call, kwargs={})
+    x, index, *values = call.args
+    return dataclasses.replace(call, args=(x, _bounded(index), *values), kwargs={})
 
 
 def _getitem(call: Call) -> Call | None:
     """An element; MLX has no index of booleans."""
-    _, index = call.args
+    x, index = call.args
     items = index if isinstance(index, tuple) else (index,)
     is_mask = any(isinstance(i, Value) and i.dtype == "bool" for i in items)
-    return None if is_mask else call
+    return None if is_mask else dataclasses.replace(call, args=(x, _bounded(index)))
 
 
 def _drawn(name: str) -> Row:
@@ -447,11 +458,11 @@ def _asarray(call: Call) -> Call | list[Call]:
 
 #: Functions of `jax.numpy` with the name and the arguments of those of `mlx.core`.
 _SAME = (
-    "all", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "add", "all", "any", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "bitwise_and", "bitwise_invert", "bitwise_or", "bitwise_xor", "broadcast_to",
-    "ceil", "concatenate", "conj", "cos", "cosh", "degrees", "diag",
+    "ceil", "concatenate", "conj", "cos", "cosh", "degrees", "diag", "diff",
     "diagonal", "divide", "einsum", "equal", "exp", "expand_dims", "expm1", "eye", "flip", "floor",
-    "floor_divide", "full", "greater", "greater_equal", "imag", "isfinite", "isinf", "isnan",
+    "floor_divide", "full", "greater", "greater_equal", "imag", "isclose", "isfinite", "isinf", "isnan",
     "isneginf", "isposinf", "kron", "left_shift", "less", "less_equal", "linspace", "log",
     "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or",
     "logical_xor", "matmul", "max", "maximum", "meshgrid", "min", "minimum", "moveaxis",
@@ -541,6 +552,7 @@ ROWS: dict[str, Row] = {
     "jax.nn.logsumexp": "mlx.core.logsumexp",
     "jax.scipy.special.logsumexp": "mlx.core.logsumexp",
     "jax.nn.gelu": _gelu,
+    "jax.nn.hard_sigmoid": ".hard_sigmoid",
     "jax.nn.hard_swish": "mlx.nn.hardswish",
     "jax.nn.one_hot": ".one_hot",
     "jax.image.resize": lambda call: _of(".resize", *call.args, call.kwargs["method"], like=call),
