@@ -55,7 +55,7 @@ def embedding(indices, weight, *, padding_idx):
 
 
 def conv(x, kernel, *, stride, padding, dilation=1, groups=1):
-    """A convolution with a kernel (*window, in, out); each end has a padding of its own."""
+    """A convolution with a kernel (*window, in, out); each end has another padding."""
     low, high = zip(*padding)
     return mx.conv_general(
         x, mx.moveaxis(kernel, -1, 0), stride, (low, high), dilation, groups=groups
@@ -171,7 +171,7 @@ def top_k(x, k):
 
 
 def custom_vjp(forward, backward, args):
-    """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
+    """The result of ``result, residuals = forward(args)``, with a custom pullback."""
     is_tuple = isinstance(args, tuple)
 
     @mx.custom_function

@@ -1,4 +1,4 @@
-"""Calls of MLX as a user writes them, and the calls of JAX that they stand for.
+"""Calls of MLX as a user writes them, and their calls of JAX.
 
 `mlx.core` has NumPy's names, and `mlx.nn` the activations. Its functions are written in C++: their
 parameters are read from the signatures that they carry.
