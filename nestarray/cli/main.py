@@ -176,7 +176,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     _model(eject)
     _float64(eject)
-    eject.add_argument("--to", required=True, choices=BACKENDS, help="the framework of the source")
+    eject.add_argument(
+        "--to", required=True, choices=[*BACKENDS, "mlx"], help="the framework of the source"
+    )
     eject.add_argument("--style", help="the form of the source, such as functional")
     eject.add_argument("-o", "--output", metavar="FOLDER", required=True,
                        help="the folder of model.py, weights.safetensors and README.md")  # fmt: skip

@@ -377,6 +377,29 @@ def torch_kernel(kernel: np.ndarray) -> np.ndarray:
     return kernel.transpose(rank - 1, rank - 2, *range(rank - 2))
 
 
+def torch_layout(x: np.ndarray, name: str, source: Any) -> np.ndarray:
+    """A variable of a source in the layout of PyTorch."""
+    if name.endswith(".kernel"):
+        return torch_kernel(x)
+    if source.language.name != "mlx":
+        return x
+    layers = {
+        value: module.layer.target
+        for module in source.root.walk()
+        if module.layer
+        for value in module.variables.values()
+    }
+    value = source.variables[name]
+    layer = layers.get(value, "")
+    if value in source.outputs and layer == "mlx.nn.Linear" and value.path.endswith("weight"):
+        return x.T  # of a module that has the inputs first
+    if not layer.startswith("mlx.nn.Conv") or x.ndim < 3:
+        return x
+    is_transposed = "Transpose" in layer
+    first = (-1, 0) if is_transposed else (0, -1)  # MLX has (out, *window, in)
+    return x.transpose(*first, *range(1, x.ndim - 1))
+
+
 @functools.cache
 def graph_of(name: str, backend: str) -> tuple[na.graph.Graph, dict[str, Any]]:
     """The lowered graph of a network on a backend, and its inputs."""

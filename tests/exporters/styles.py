@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
+
+import pytest
 
 #: Style → the framework.
 TARGETS = {
@@ -12,7 +15,13 @@ TARGETS = {
     "functional": "jax",
     "nnx": "jax",
     "equinox": "jax",
+    "mlx": "mlx",
 }
+
+HAS_MLX = importlib.util.find_spec("mlx") is not None
+needs_mlx = pytest.mark.skipif(not HAS_MLX, reason="MLX has no wheel for this platform")
+#: All styles, as parameters of a test.
+STYLES = [pytest.param(x, marks=[needs_mlx] if x == "mlx" else []) for x in TARGETS]
 
 
 def lint(text: str) -> str:

@@ -11,7 +11,7 @@ import torch
 from safetensors import safe_open
 
 import nestarray as na
-from tests.exporters.styles import TARGETS
+from tests.exporters.styles import TARGETS, needs_mlx
 
 
 class Attention(torch.nn.Module):
@@ -206,7 +206,9 @@ _AXES = {"x": {0: "batch", 1: "length"}, "y": {0: "batch", 1: "keys"}}
 
 
 @pytest.mark.parametrize("dynamic", [None, _AXES], ids=["fixed", "open"])
-@pytest.mark.parametrize("style", ["torch", "functional", "nnx", "module", "numpy"])
+@pytest.mark.parametrize(
+    "style", ["torch", "functional", "nnx", "module", "numpy", pytest.param("mlx", marks=needs_mlx)]
+)
 def test_attention_of_torch_splits_and_merges_heads(
     style: str, dynamic: Any, tmp_path: Path
 ) -> None:
@@ -222,6 +224,8 @@ def test_attention_of_torch_splits_and_merges_heads(
         assert "self.cross = nn.MultiheadAttention(8, 2, batch_first=True)" in text
     if style in ("functional", "nnx"):
         assert "jax.nn.dot_product_attention(" in text, text
+    if style == "mlx":
+        assert "mx.fast.scaled_dot_product_attention(" in text, text
     if style == "nnx":  # transposes of the batch do not separate the layers
         assert "nnx.List([TransformerEncoderLayer(rngs=rngs) for _ in range(2)])" in text
 

@@ -25,8 +25,8 @@ from nestarray.exporters.source.eject import source_of
 from nestarray.exporters.source.functions import jax_functions
 from nestarray.exporters.source.styles.style import Style
 from tests import models
-from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
-from tests.exporters.styles import TARGETS, lint
+from tests.exporters.networks import LOOPS, NETWORKS, torch_layout
+from tests.exporters.styles import HAS_MLX, STYLES, TARGETS, lint, needs_mlx
 
 _SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
@@ -130,6 +130,16 @@ _PROGRAMS |= {
         x.assign_sub(1e-3 * grads[key])
     second = loss()
 """,
+    "mlx": """
+    import mlx.core as mx, mlx.nn as nn, mlx.optimizers as optim
+    from mlx.utils import tree_flatten
+    net, inputs = model.load(), [mx.array(x) for x in inputs]
+    loss = lambda: sum((x * x).sum() for x in leaves(net(*inputs)))
+    first, tree = nn.value_and_grad(net, loss)()
+    grads = dict(tree_flatten(tree))
+    optim.SGD(1e-3).update(net, tree)
+    second = loss()
+""",
 }
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
@@ -156,14 +166,18 @@ def _loss(output: Any) -> Any:
 
 
 _ROWS = [
-    pytest.param(names, style, marks=[pytest.mark.full] if is_full else [], id=f"{kind}-{style}")
+    pytest.param(
+        names, style,
+        marks=[*([pytest.mark.full] if is_full else []), *([needs_mlx] if style == "mlx" else [])],
+        id=f"{kind}-{style}",
+    )
     for style in _PROGRAMS
     for kind, names, is_full in (
         ("some", _SOME, False),
         ("others", _OTHERS, True),
         ("loops", tuple(LOOPS), True),
     )
-]
+]  # fmt: skip
 
 
 @pytest.mark.release
@@ -189,18 +203,22 @@ def test_the_source_runs_and_trains_without_nestarray(
 _ENVIRONMENTS = {
     ("torch",): ["torch"],
     ("functional", "nnx", "equinox"): ["jax", "flax", "equinox", "optax"],
-    ("module",): ["tensorflow_cpu"],
+    ("module",): ["tensorflow-cpu"],
+    ("mlx",): ["mlx", "mlx-cpu"],
     ("numpy",): [],
 }
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("styles", _ENVIRONMENTS, ids=str)
+@pytest.mark.parametrize(
+    "styles",
+    [pytest.param(x, marks=[needs_mlx] if "mlx" in x else [], id=str(x)) for x in _ENVIRONMENTS],
+)
 def test_the_source_runs_in_an_environment_without_nestarray(
     styles: tuple[str, ...], tmp_path: Path
 ) -> None:
     constraints = Path(__file__).parents[2] / "constraints.txt"
-    pins = dict(re.findall(r"(?m)^(\w+)(==\S+)", constraints.read_text()))
+    pins = dict(re.findall(r"(?m)^([\w-]+)(==\S+)", constraints.read_text()))
     packages = [name + pins[name] for name in ("numpy", "safetensors", *_ENVIRONMENTS[styles])]
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
@@ -235,14 +253,13 @@ def _check(name: str, style: str, found: Any) -> None:
     second = _loss(graph(*args, v=graph.v - 1e-3 * grads, **kwargs))
     np.testing.assert_allclose(found["first"], first, rtol=1e-4)
     np.testing.assert_allclose(found["second"], second, rtol=1e-4)
-    variables = _source(name, style).variables
-    trained = {key: value.path for key, value in variables.items() if value.source == "v"}
+    source = _source(name, style)
+    trained = {key: x.path for key, x in source.variables.items() if x.source == "v"}
     assert {f"grad {key}" for key in trained} <= {*found}  # Equinox differentiates state too
     for key, path in trained.items():
         path = path.replace("kernel", "weight")
         largest = max(1.0, float(abs(grads[path]).max()))
-        got = found[f"grad {key}"]
-        got = torch_kernel(got) if key.endswith(".kernel") else got
+        got = torch_layout(found[f"grad {key}"], key, source)
         np.testing.assert_allclose(got, grads[path], rtol=1e-3, atol=1e-4 * largest)
 
 
@@ -263,12 +280,12 @@ def _code(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("style", [*_PROGRAMS])
+@pytest.mark.parametrize("style", STYLES)
 def test_linters_find_nothing_in_the_source(style: str) -> None:
     assert lint(_source("mlp", style).text) == ""
 
 
-@pytest.mark.parametrize("style", [*_PROGRAMS])
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     "name", ["stages", *(pytest.param(x, marks=pytest.mark.full) for x in _ONE_CLASS)]
 )
@@ -347,7 +364,7 @@ class Resized(torch.nn.Module):
         return x + F.interpolate(self.positions, x.shape[2:], mode="bicubic")
 
 
-@pytest.mark.parametrize("style", [style for style in _PROGRAMS if style != "torch"])
+@pytest.mark.parametrize("style", [style for style in STYLES if style.values[0] != "torch"])
 def test_long_lists_of_numbers_are_in_the_file(style: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph = na.trace_graph(Resized().eval(), torch.randn(1, 2, 12, 12))
@@ -464,7 +481,7 @@ def test_single_layers(layer: torch.nn.Module, target: str, tmp_path: Path) -> N
 
 def test_errors_name_the_argument(tmp_path: Path) -> None:
     _, graph = _graph("mlp")
-    with pytest.raises(ArgumentError, match=r"target: got 'caffe', .* 'tensorflow', 'numpy'$"):
+    with pytest.raises(ArgumentError, match=r"target: got 'caffe', .* 'numpy', 'mlx'$"):
         graph.eject(tmp_path / "net", "caffe")
     with pytest.raises(ArgumentError, match="style: got 'haiku' for torch, expected"):
         graph.eject(tmp_path / "net", "torch", style="haiku")
@@ -609,6 +626,9 @@ def test_source_has_no_sizes_that_values_of_the_example_decide(
     assert not (tmp_path / "net").exists()
 
 
+_WITH_LAYERS = [("jax", "nnx"), ("tensorflow", None), *([("mlx", None)] if HAS_MLX else [])]
+
+
 def test_layers_of_one_feature_are_layers(tmp_path: Path) -> None:
     class Net(torch.nn.Module):
         def __init__(self) -> None:
@@ -620,7 +640,7 @@ def test_layers_of_one_feature_are_layers(tmp_path: Path) -> None:
             return self.up(torch.tanh(self.down(self.mask(x))))
 
     graph = na.trace_graph(Net(), torch.randn(2, 3, 5, 4))
-    for target, style in (("jax", "nnx"), ("tensorflow", None)):
+    for target, style in _WITH_LAYERS:
         assert graph.eject(tmp_path / target, target, style=style).error < 1e-5
     text = (tmp_path / "jax" / "model.py").read_text()
     assert "nnx.Conv(3, 1, (1, 1)" in text
@@ -640,7 +660,7 @@ def test_layers_that_are_called_twice_are_layers(tmp_path: Path) -> None:
             return self.head(torch.tanh(self.block(torch.tanh(self.block(x)))))
 
     graph = na.trace_graph(Net(), torch.randn(3, 4))
-    for target, style in (("jax", "nnx"), ("tensorflow", None)):
+    for target, style in _WITH_LAYERS:
         assert graph.eject(tmp_path / target, target, style=style).error < 1e-5
     assert "self.block = nnx.Linear(4, 4, rngs=rngs)" in (tmp_path / "jax/model.py").read_text()
     assert (tmp_path / "tensorflow/model.py").read_text().count("class Linear") == 1

@@ -10,7 +10,7 @@ import torch
 
 import nestarray as na
 from nestarray.exporters.source.tree.variable_names import snake
-from tests.exporters.styles import TARGETS
+from tests.exporters.styles import STYLES, TARGETS
 
 torch.manual_seed(0)
 
@@ -91,7 +91,7 @@ class Model(torch.nn.Module):
 
 
 @pytest.mark.release("style")
-@pytest.mark.parametrize("style", [*TARGETS])
+@pytest.mark.parametrize("style", STYLES)
 def test_other_programs_are_classes_named_by_the_difference(style: str, tmp_path: Path) -> None:
     graph = na.trace_graph(Model().eval(), torch.randn(2, 3, 4))
     ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)

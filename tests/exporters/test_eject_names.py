@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import nestarray as na
-from tests.exporters.styles import TARGETS
+from tests.exporters.styles import STYLES, TARGETS, needs_mlx
 
 
 class Lists(torch.nn.Module):
@@ -39,7 +39,9 @@ class Lists(torch.nn.Module):
         return self.last[1](x + self.last[0]["up"](x))
 
 
-@pytest.mark.parametrize("style", ["torch", "functional", "equinox", "module"])
+@pytest.mark.parametrize(
+    "style", ["torch", "functional", "equinox", "module", pytest.param("mlx", marks=needs_mlx)]
+)
 def test_items_of_lists_that_are_no_modules_with_a_call(style: str, tmp_path: Path) -> None:
     net = Lists()
     na.trace_graph(net, torch.ones(4, 4)).eject(tmp_path / "net", TARGETS[style], style=style)
@@ -77,7 +79,7 @@ class Path_(LayerNorm):
 Path_.__name__ = "Path"
 
 
-@pytest.mark.parametrize("style", [*TARGETS])
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("kind", [LayerNorm, Load, Path_])
 def test_models_may_have_names_of_the_source(
     kind: type[torch.nn.Module], style: str, tmp_path: Path
@@ -86,7 +88,9 @@ def test_models_may_have_names_of_the_source(
     graph.eject(tmp_path / "net", TARGETS[style], style=style)
 
 
-@pytest.mark.parametrize("style", ["torch", "nnx", "equinox", "module"])
+@pytest.mark.parametrize(
+    "style", ["torch", "nnx", "equinox", "module", pytest.param("mlx", marks=needs_mlx)]
+)
 def test_attributes_do_not_begin_with_two_underscores(style: str, tmp_path: Path) -> None:
     """Python changes such names in classes; Haiku has them for stacked layers."""
     x = jnp.ones((2, 4))

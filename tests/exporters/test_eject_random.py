@@ -15,6 +15,7 @@ from torch import nn
 
 import nestarray as na
 from nestarray.errors import ConversionError
+from tests.exporters.styles import needs_mlx
 
 _STYLES = [
     ("torch", None),
@@ -23,6 +24,7 @@ _STYLES = [
     pytest.param("jax", "equinox", marks=pytest.mark.full),
     pytest.param("tensorflow", None, marks=pytest.mark.full),
     ("numpy", None),
+    pytest.param("mlx", None, marks=needs_mlx),
 ]
 
 
@@ -76,6 +78,7 @@ def test_open_sizes_modules_and_dropout(target: str, style: str | None, tmp_path
         "torch": r"torch.randn_like\(\w+\)",
         "jax": r"jax.random.normal\(subkey, \w+.shape\)",
         "tensorflow": r"tf.random.normal\(tf.shape\(\w+\)\)",
+        "mlx": r"mx.random.normal\(shape=\w+.shape\)",
         "numpy": r"rng.standard_normal\(\w+.shape, dtype=np.float32\)",
     }[target]
     assert len(re.findall(drawn, text)) == 1, text  # one class for both encoders

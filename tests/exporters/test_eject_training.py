@@ -18,7 +18,8 @@ from torch import nn
 import nestarray as na
 from nestarray.exporters.source.eject import source_of
 from nestarray.exporters.source.styles.style import Style
-from tests.exporters.networks import torch_kernel
+from tests.exporters.networks import torch_layout
+from tests.exporters.styles import STYLES, TARGETS, needs_mlx
 
 
 class Net(nn.Module):
@@ -40,14 +41,6 @@ class Net(nn.Module):
             x = block(x)
         return self.fc(x)
 
-
-_TARGETS = {
-    "torch": "torch",
-    "functional": "jax",
-    "nnx": "jax",
-    "equinox": "jax",
-    "module": "tensorflow",
-}
 
 #: Programs for a process in which nestarray cannot be imported. Each finds the output, the gradients
 #: of the loss and the new state without dropping, the output of the evaluation mode, and the mean
@@ -139,6 +132,22 @@ state = {name: new.get(attribute(net, name)) for name in names}
 evaluated, _ = net(x, model.load()[1], False, None)
 dropped, kept = drop.load()(ones, True, jax.random.key(0)), drop.load()(ones, False, None)
 """,
+    "mlx": """
+import mlx.core as mx, mlx.nn as nn
+from mlx.utils import tree_flatten
+net, images, one = model.load().train(), mx.array(x), mx.array(ones)
+for module in net.modules():
+    if "Dropout" in type(module).__name__:
+        module.eval()
+found = []
+def loss():
+    found.append(net(images))
+    return (found[0] * found[0]).sum()
+_, grads = nn.value_and_grad(net, loss)()
+first, grads = net.eval() and found[0], dict(tree_flatten(grads))
+state = {name: attribute(net, name) for name in names}
+evaluated, dropped, kept = model.load()(images), drop.load().train()(one), drop.load()(one)
+""",
     "module": """
 import tensorflow as tf
 net, plain = model.load(), model.dropout
@@ -179,21 +188,25 @@ def _graphs() -> tuple[dict[bool, na.graph.Graph], torch.Tensor]:
 
 @functools.cache
 def _source(style: str) -> Style:
-    return source_of(_graphs()[0][True], _TARGETS[style], style)
+    return source_of(_graphs()[0][True], TARGETS[style], style)
 
 
 @pytest.mark.parametrize(
     "style",
     [
         "functional",
-        *(pytest.param(x, marks=pytest.mark.full) for x in _PROGRAMS if x != "functional"),
+        *(
+            pytest.param(*x.values, marks=[pytest.mark.full, *x.marks])
+            for x in STYLES
+            if x.values[0] != "functional"
+        ),
     ],
 )
 def test_the_source_of_a_training_graph_has_both_modes(style: str, tmp_path: Path) -> None:
     graphs, x = _graphs()
-    graphs[True].eject(tmp_path / "net", _TARGETS[style], style=style)
+    graphs[True].eject(tmp_path / "net", TARGETS[style], style=style)
     drop = na.trace_graph(Drop(), torch.ones(100, 100), train=True)
-    drop.eject(tmp_path / "drop", _TARGETS[style], style=style)
+    drop.eject(tmp_path / "drop", TARGETS[style], style=style)
     np.save(tmp_path / "x.npy", x)
     program = _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     names = ",".join(_source(style).writes)
@@ -222,8 +235,7 @@ def _check_training(style: str, found: Any) -> None:
     for name, value in _source(style).variables.items():
         wanted = grads if value.source == "v" else buffers
         kind = "grad" if value.source == "v" else "state"
-        got = found[f"{kind} {name}"]
-        got = torch_kernel(got) if name.endswith(".kernel") else got
+        got = torch_layout(found[f"{kind} {name}"], name, _source(style))
         path = value.path.replace("/", ".").replace("kernel", "weight")
         np.testing.assert_allclose(got, wanted[path], rtol=1e-3, atol=1e-4)
 
@@ -279,7 +291,8 @@ class Counter(nn.Module):
 
 @pytest.mark.parametrize(
     ("target", "style"),
-    [("torch", None), ("jax", None), ("jax", "nnx"), ("jax", "equinox"), ("tensorflow", None), ("numpy", None)],
+    [("torch", None), ("jax", None), ("jax", "nnx"), ("jax", "equinox"), ("tensorflow", None), ("numpy", None),
+     pytest.param("mlx", None, marks=needs_mlx)],
 )  # fmt: skip
 def test_other_state_is_assigned(target: str, style: str | None, tmp_path: Path) -> None:
     graph = na.trace_graph(Counter().eval(), torch.rand(4, 3))
@@ -318,3 +331,12 @@ def test_nnx_gets_its_own_layers() -> None:
     assert "self.blocks_0 = nnx.List(" in text
     assert "train" not in text[text.index("class Net") :]
     assert "key" not in text[text.index("class Net") : text.index("def load")]
+
+
+@needs_mlx
+def test_mlx_gets_its_own_layers() -> None:
+    text = _source("mlx").text
+    assert "self.conv = nn.Conv2d(3, 4, 3)" in text
+    assert "self.bn = nn.BatchNorm(4, momentum=0.2)" in text
+    assert "nn.Dropout2d(0.2)" in text
+    assert "nn.Linear(4, 4), nn.BatchNorm(4), nn.Dropout(0.1)" in text

@@ -35,7 +35,11 @@ from nestarray.graph.passes.rewriting import rewrite
 from nestarray.storage.atomic import replacing
 
 #: Style → the module that its source imports besides the framework, and the extra.
-_LIBRARIES = {"nnx": ("flax.nnx", "flax"), "equinox": ("equinox", "equinox")}
+_LIBRARIES = {
+    "nnx": ("flax.nnx", "flax"),
+    "equinox": ("equinox", "equinox"),
+    "mlx": ("jax", "mlx"),  # whose calls are recorded
+}
 
 
 class Ejected(NamedTuple):
@@ -71,7 +75,7 @@ def eject(
 
     Args:
         folder: the directory to write; its parent exists.
-        target: the framework, ``"torch"``, ``"jax"``, ``"tensorflow"`` or ``"numpy"``.
+        target: the framework, ``"torch"``, ``"jax"``, ``"tensorflow"``, ``"numpy"`` or ``"mlx"``.
         style: the form of the source: for JAX ``"functional"`` (functions of nested parameters,
             the default), ``"nnx"`` or ``"equinox"``; the others have one.
         overwrite: replace a folder that was written before.

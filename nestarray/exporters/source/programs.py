@@ -45,6 +45,7 @@ STYLES = {
     },
     "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
+    "mlx": {"mlx": "mlx_style"},
 }
 
 
@@ -91,7 +92,11 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
     written = style_of(target, style)
     framework = written.records or target
     paths = [*graph.state_updates]
-    graph = lowered(graph, framework, has_channels_last=written.has_channels_last)
+    layouts = {
+        "has_channels_last": written.has_channels_last,
+        "has_heads_last": written.has_heads_last,
+    }
+    graph = lowered(graph, framework, **layouts)
     moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()
@@ -100,7 +105,7 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         inputs = graph.bind(args, kwargs)
         program = with_training_layers(graph, inputs, framework)
         updated |= {*program.state_updates}
-        recordings.append(record(program, inputs))
+        recordings.append(record(program, inputs, has_statements=written.language.has_statements))
     recording = with_open_sizes(recordings, graph.name)
     constants = {
         v: x

@@ -58,13 +58,16 @@ from nestarray.numerics import windows
 from nestarray.traits import Trait
 
 
-def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
+def lowered(
+    graph: Graph, target: str, *, has_channels_last: bool, has_heads_last: bool = True
+) -> Graph:
     """The graph as ops on the target, with the calls, variables and paths of layers.
 
     Args:
         graph: of any source.
         target: the framework.
         has_channels_last: give images and kernels the layout of Flax and Keras.
+        has_heads_last: whether the library has attention of (batch, length, heads, features).
     """
     graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
     graph = rewrite(graph, plain_activation, in_bodies=True)
@@ -83,7 +86,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = channels_last(rewrite(graph, _reader(graph, _product, "linear")))
         graph = with_rearrangements(graph)
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
-    if target == "jax":
+    if target == "jax" and has_heads_last:
         graph = rewrite(graph, _attention_of_heads, in_bodies=True)
     if is_final:
         return graph

@@ -36,21 +36,28 @@ _TEXTS = {
     **{
         framework: {
             "arange": f"{array}.arange({{sizes}}{{keyword}})",
-            "tril": f"{array}.tri({{sizes}}, dtype=bool)",
+            "tril": f"{array}.tri({{sizes}}, dtype={boolean})",
             "zeros": f"{array}.zeros({{shape}}{{keyword}})",
             "ones": f"{array}.ones({{shape}}{{keyword}})",
             "full": f"{array}.full({{shape}}, {{number}}{{keyword}})",
-            "scalar": f"{array}.asarray({{number}}{{keyword}})",
+            "scalar": f"{array}.{scalar}({{number}}{{keyword}})",
             "reshape": "{}.reshape({sizes})",
             "expand": f"{array}.broadcast_to({{}}, {{shape}})",
         }
-        for framework, array in (("jax", "jnp"), ("numpy", "np"))
+        for framework, array, boolean, scalar in (
+            ("jax", "jnp", "bool", "asarray"),
+            ("numpy", "np", "bool", "asarray"),
+            ("mlx", "mx", "mx.bool_", "array"),
+        )
     },
 }
 #: Framework → kind of a call → the dtype that it has by itself.
 _DTYPES = {
     "torch": {"arange": "int64", "zeros": "float32", "ones": "float32"},
-    "jax": {"arange": "int32", "zeros": "float32", "ones": "float32"},
+    **{
+        framework: {"arange": "int32", "zeros": "float32", "ones": "float32"}
+        for framework in ("jax", "mlx")
+    },
     "numpy": {"arange": "int64"},
     "tensorflow": {"arange": "int32", "zeros": "float32", "ones": "float32"},
 }

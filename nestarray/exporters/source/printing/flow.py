@@ -73,7 +73,9 @@ class Flow:
         index = "i" if counter in step.used else "_"
         steps = self._step(step, [(counter, [index]), (step.inputs[1], names)], names)
         integers = (
-            f"{self._module}.arange({first}, {end})" if index == "i" else f"range({first}, {end})"
+            f"{self.body.language.array}.arange({first}, {end})"
+            if index == "i"
+            else f"range({first}, {end})"
         )
         return [*lines, f"for {index} in {integers}:", *indented(steps)]
 
@@ -97,7 +99,7 @@ class Flow:
         order = "[::-1]" if reverse else ""
         end: list[str] = []
         for k, name in lists.items():
-            text = f"{self._module}.stack({name}{order})"
+            text = f"{self.body.language.array}.stack({name}{order})"
             if self.body.is_read_once(used[k]) and not self._is_looped(used[k]):
                 self.body.texts[used[k]] = Expression(text)
             else:
@@ -108,10 +110,6 @@ class Flow:
         """Whether a loop or a branch reads a value first."""
         readers = self.body.items[self.body.position[value][0] :][:1]
         return any(isinstance(item, Call) and item.target.startswith("flow:") for item in readers)
-
-    @property
-    def _module(self) -> str:
-        return {"torch": "torch", "numpy": "np"}[self.body.language.name]
 
     def _carry(self, nest: Any, functions: Sequence[Function]) -> tuple[list[str], list[str]]:
         """(names of the carry, statements that assign its start)."""

@@ -46,6 +46,8 @@ _BARE = (
     "padding", "strides", "ksize", "source", "destination", "indices_or_sections",
     "num_or_size_splits", "reps", "multiples",
 )  # fmt: skip
+#: Frameworks without functions for branches and loops.
+_EAGER = ("torch", "numpy", "mlx")
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
 
@@ -65,6 +67,7 @@ class Language:
         size: of an array along an axis.
         special: of an infinity or NaN.
         first: settings that are written without their names after the array.
+        has_statements: whether branches and loops are statements of Python.
     """
 
     assignment = "{old} = {new}"
@@ -77,6 +80,7 @@ class Language:
     def __init__(self, name: str, short: Mapping[str, str], *functions: ModuleType) -> None:
         self.name, self.short, self.functions = name, short, functions
         self.array = short[f"{name}.numpy" if name == "jax" else name]
+        self.has_statements = name in _EAGER
 
     # -- calls of a recording ---------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Branches and loops of observed arrays: each is one call, with its body as a `Function`.
 
 The functions here take the place of a backend's (`nestarray.backends.control_flow`). JAX and
-TensorFlow have functions that take functions; PyTorch and NumPy have statements of Python, whose
+TensorFlow have functions that take functions; PyTorch, NumPy and MLX have statements of Python, whose
 calls have these targets and arguments. The module also records `vmap` and functions with derivatives
 of their own (`nestarray.transforms.recording`).
 
@@ -50,7 +50,7 @@ def switch(index: Any, branches: Sequence[Callable[[], Arrays]]) -> Arrays:
     functions = [_function(f"case_{i}", (), branch) for i, branch in enumerate(branches)]
     cases = [function for function, _ in functions]
     name = _target("if", "jax.lax.switch", "tensorflow.switch_case")
-    args = (index, *cases) if current().backend in _STATEMENTS else (index, cases)
+    args = (index, *cases) if current().has_statements else (index, cases)
     return _called(name, args, {}, functions[0][1])
 
 
@@ -59,7 +59,7 @@ def while_loop(test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Ar
     go_on, _ = _function("go_on", (carry,), lambda carry: (test(carry),))
     step, results = _function("body", (carry,), body)
     args = go_on, step, _one(carry)
-    if current().backend in _STATEMENTS:
+    if current().has_statements:
         return _called("flow:while", (*args, max_steps), {}, results)
     if max_steps is None and current().backend == "jax":
         return _called("jax.lax.while_loop", args, {}, results)
@@ -92,7 +92,7 @@ def scan(
     function, (last, ys) = _function("step", (carry, row), step)
     stacked = tuple([ops.zeros((count, *y.shape), dtype=y.dtype, like=y) for y in ys])
     args = function, _one(carry), _one(xs)
-    if current().backend in _STATEMENTS:
+    if current().has_statements:
         return _called("flow:for", (*args, None if xs else count, reverse), {}, last, stacked)
     settings = ({} if xs else {"length": length}) | ({"reverse": True} if reverse else {})
     return _called(_target("for", "jax.lax.scan", ".scan"), args, settings, last, stacked)
@@ -101,7 +101,7 @@ def scan(
 def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
     """A function of rows, for all rows."""
     backend, xs = current().backend, tuple(arrays)
-    if backend in _STATEMENTS:
+    if current().has_statements:
         return scan(lambda _, row: ((), fn(*row)), (), xs)[1]
     rows = tuple([_first_row(natives(x)) for x in xs])
     function, results = _function("per_row", (rows,), lambda row: fn(*row))
@@ -145,7 +145,7 @@ def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Arrays:
     if current().backend == "numpy":
         return fn(args)
     _check_inexact(natives(args))
-    if current().backend == "jax":
+    if current().backend == "jax" and not current().has_statements:
         function, results = _function("function", (args,), fn)
         _check_inexact(results)
         tangent, _ = _function("tangent", (args, args), rule)
@@ -167,14 +167,12 @@ def _check_inexact(arrays: Sequence[Any]) -> None:
         )
 
 
-#: Frameworks whose loops are statements of Python.
-_STATEMENTS = ("torch", "numpy")
-
-
 def _target(statement: str, jax: str, tensorflow: str) -> str:
-    """The target of a call of the framework that records."""
-    functions = {"jax": jax, "tensorflow": tensorflow}
-    return functions.get(current().backend, f"flow:{statement}")
+    """The target of a statement, or of a call of the framework that records."""
+    recorder = current()
+    if recorder.has_statements:
+        return f"flow:{statement}"
+    return {"jax": jax, "tensorflow": tensorflow}[recorder.backend]
 
 
 def _function(name: str, example: tuple[Any, ...], fn: Any) -> tuple[Function, Any]:

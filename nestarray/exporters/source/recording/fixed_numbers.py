@@ -91,13 +91,36 @@ def tensorflow_random() -> SimpleNamespace:
     return SimpleNamespace(uniform=draw("uniform"), normal=draw("normal"))
 
 
+def mlx_random() -> SimpleNamespace:
+    """The functions of ``mx.random`` that sources call."""
+    import mlx.core as mx
+
+    def normal(shape: Any, dtype: Any = mx.float32) -> Any:
+        return mx.array(fixed("normal", shape, _name(dtype)))
+
+    def uniform(low: float = 0.0, high: float = 1.0, *, shape: Any, dtype: Any = mx.float32) -> Any:
+        return mx.array(fixed("uniform", shape, _name(dtype), low, high))
+
+    def randint(low: int, high: int, shape: Any, dtype: Any = mx.int32) -> Any:
+        return mx.array(fixed("integers", shape, _name(dtype), low, high))
+
+    return SimpleNamespace(
+        **{**vars(mx.random), "normal": normal, "uniform": uniform, "randint": randint}
+    )
+
+
+def _name(dtype: Any) -> str:
+    """The name of a dtype of PyTorch or MLX."""
+    return str(dtype).rpartition(".")[2]
+
+
 def torch_functions() -> dict[Any, Any]:
     """Function of PyTorch → the function of fixed numbers."""
     import torch
 
     def of(kind: str) -> Any:
         def drawn(*shape: Any, dtype: Any = torch.float32) -> Any:
-            return torch.from_numpy(fixed(kind, shape, str(dtype).removeprefix("torch.")))
+            return torch.from_numpy(fixed(kind, shape, _name(dtype)))
 
         return drawn
 
@@ -105,7 +128,7 @@ def torch_functions() -> dict[Any, Any]:
         return lambda x: of(kind)(*x.shape, dtype=x.dtype)
 
     def integers(low: int, high: int, shape: Any, dtype: Any = torch.int64) -> Any:
-        name = str(dtype).removeprefix("torch.")
+        name = _name(dtype)
         return torch.from_numpy(fixed("integers", shape, name, low, high))
 
     return {

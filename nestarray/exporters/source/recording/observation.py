@@ -206,6 +206,7 @@ class Recorder:
 
     Attributes:
         backend: the framework.
+        has_statements: whether branches and loops of the source are statements of Python.
         calls: the calls so far.
         constants: arrays that calls use and the graph does not hold, by path.
         numbers: Value of a `Number` → the integer.
@@ -215,8 +216,8 @@ class Recorder:
         key: from which the next random numbers come; None if the framework has its own.
     """
 
-    def __init__(self, backend: str) -> None:
-        self.backend = backend
+    def __init__(self, backend: str, *, has_statements: bool) -> None:
+        self.backend, self.has_statements = backend, has_statements
         self.calls: list[Call] = []
         self.constants: dict[str, np.ndarray] = {}
         self.numbers: dict[Value, int] = {}

@@ -16,16 +16,17 @@ from nestarray.graph.node import Call, Input, Node, map_nodes
 from nestarray.transforms.recording import recording
 
 
-def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
+def record(graph: Graph, inputs: Sequence[Any], *, has_statements: bool) -> Recording:
     """The calls of a graph.
 
     Args:
         graph: a lowered graph.
         inputs: its flat inputs, as arrays of its backend.
+        has_statements: whether branches and loops of the source are statements of Python.
     """
     arguments = given_values(graph, list(inputs), None)
     nodes = list(arguments)
-    recorder = Recorder(graph.backend)
+    recorder = Recorder(graph.backend, has_statements=has_statements)
     recordings: list[Recording] = []
 
     def run(arrays: Sequence[Any]) -> None:

@@ -32,9 +32,10 @@ from nestarray.exporters.source.tree.variable_names import input_names
 
 #: Arguments that are written without their names: sizes come first, in this order.
 _SIZES = (
-    "in_features", "out_features", "num_embeddings", "embedding_dim", "in_channels",
-    "out_channels", "input_size", "hidden_size", "embed_dim", "num_heads", "d_model", "nhead",
-    "dim_feedforward", "normalized_shape", "num_groups", "num_channels", "num_features",
+    "in_features", "out_features", "input_dims", "output_dims", "num_embeddings", "embedding_dim",
+    "in_channels", "out_channels", "input_size", "hidden_size", "embed_dim", "num_heads",
+    "d_model", "nhead", "dim_feedforward", "normalized_shape", "num_groups", "num_channels",
+    "num_features", "dims",
 )  # fmt: skip
 
 
@@ -48,7 +49,6 @@ class ClassStyle(Style):
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
         states: variables that the module does not hold, but a state that is an argument.
-        last: the last lines of the constructor of the model.
         passed_on: an argument that constructors of modules with layers take and hand on, ``"rngs"``.
         placeholder: a module that does nothing, for numbers of a list that the source has and the
             program does not call; empty if lists are numbered anew.
@@ -66,7 +66,6 @@ class ClassStyle(Style):
     placeholder = ""
     separator = "_"
     namespace = ""
-    last: Sequence[str] = ()
     passed_on = ""
 
     def __init__(self, program: Program, name: str) -> None:
@@ -122,6 +121,10 @@ class ClassStyle(Style):
     def generated(self, items: str) -> str:
         """A list of modules, of a generator."""
         return f"[{items}]"
+
+    def last_lines(self, module: Module) -> Sequence[str]:
+        """The last lines of the constructor of a module."""
+        return ()
 
     # -- file --------------------------------------------------------------------------------
 
@@ -202,7 +205,7 @@ class ClassStyle(Style):
             *(
                 line for line, name in variable_lines if "." in name
             ),  # of modules that are made before
-            *(self.last if module is self.root else ()),
+            *self.last_lines(module),
         ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init

@@ -31,7 +31,7 @@ _PACKAGES = {
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
     r"lax\.": "from jax import lax",
-    r"nn\.": "from torch import nn",
+    r"mx\.": "import mlx.core as mx",
     r"nnx\.": "from flax import nnx",
     r"np\.": "import numpy as np",
     r"scipy\.linalg\.": "import scipy.linalg",
@@ -59,6 +59,8 @@ class Style(ABC):
             backend (`translation`); by default the target.
         is_functional: whether modules of one call are written as this call.
         has_channels_last: whether images and kernels have the channels last.
+        has_heads_last: whether a library that JAX is recorded for has attention of (batch, length,
+            heads, features).
         has_mode: whether ``train()`` and ``eval()`` of the model switch its mode.
         returns_state: whether a call returns a new state and keeps the old one.
         form: of the model, for the README: ``"in PyTorch"``.
@@ -72,6 +74,7 @@ class Style(ABC):
     records = ""
     is_functional = False
     has_channels_last = False
+    has_heads_last = True
     has_mode = False
     returns_state = False
     form: str
@@ -115,7 +118,8 @@ class Style(ABC):
         body, framework = f"{_WEIGHTS}\n\n\n{self.body()}", self.language.name
         loader = f"from safetensors.{_LOADERS.get(framework, framework)} import load_file"
         head = []
-        for table in (_STANDARD, {**_PACKAGES, r"load_file\(": loader}):
+        network = f"from {framework} import nn"
+        for table in (_STANDARD, {**_PACKAGES, r"nn\.": network, r"load_file\(": loader}):
             lines = [line for key, line in table.items() if re.search(rf"(?<![\w.]){key}", body)]
             head.append("\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))))
         return formatted("\n\n".join([*head, body]))

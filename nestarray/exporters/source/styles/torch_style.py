@@ -19,7 +19,7 @@ from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 from nestarray.exporters.source.styles.torch_layers import give_layers
 from nestarray.exporters.source.tree.grouping import IMPORTED
-from nestarray.exporters.source.tree.modules import indexed
+from nestarray.exporters.source.tree.modules import Module, indexed
 from nestarray.exporters.source.tree.ties import statements, ties_of
 
 #: The end of the constructor of a model with variables that no call uses.
@@ -67,7 +67,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
         super().__init__(program, name)
         variables = {**self.variables, **program.unused}
         ties = ties_of(variables, program.stands_for, program.names)
-        self.last = [*self._with_unused(), *statements(ties, variables)]
+        self._last = [*self._with_unused(), *statements(ties, variables)]
         self.variables = {
             key: program.stands_for.get(x, x) for key, x in variables.items() if key not in ties
         }
@@ -93,6 +93,9 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
             texts[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
         lines = ["unused = {", *(f"    {item}," for item in _items(texts)), "}"]
         return [*lines, *_GIVE_UNUSED.strip().splitlines()] if texts else []
+
+    def last_lines(self, module: Module) -> list[str]:
+        return self._last if module is self.root else []
 
     def variable(self, name: str, value: Value, shape: str) -> str:
         empty = _empty(shape, value.dtype)
