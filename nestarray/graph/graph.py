@@ -1,10 +1,9 @@
 """`Graph`: a model as a list of calls of importable functions.
 
-Three kinds of node: an input, a call, and the output. A call's target is a function
-that anybody can import, under the name by which it prints, so a Graph reads as the
-Python a person would have written. Variables are inputs too: `v` (parameters), `s`
-(state, such as running statistics) and `constants` are Containers of the graph's
-backend, and calling a graph is a pure function of them.
+A node is an Input or a Call. A call's target is a function that anybody can import, under the
+name by which it prints, so a Graph reads as the Python a person would have written. Variables are
+inputs too: `v` (parameters), `s` (state, such as running statistics) and `constants` are Containers
+of the graph's backend, and calling a graph is a pure function of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs are typed: `Any` stands for values that the type checker cannot know, each under a name."""
+"""The types of programs: `Any` occurs under the names of aliases only, each with a reason."""
 
 from __future__ import annotations
 
