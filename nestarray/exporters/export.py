@@ -392,6 +392,7 @@ def _given(graph: Graph, flat: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarr
     the offsets of bags, stay ascending.
     """
     reference = graph.reference
+    assert reference is not None
     inputs = inputs_of(graph, traced_graph(graph).bind(reference.args, reference.kwargs))
     moved = [np.asarray(ops.to_backend(x, "numpy")) for x in inputs]
     pairs = zip(graph.inputs, moved, strict=True)

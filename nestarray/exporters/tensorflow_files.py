@@ -90,7 +90,7 @@ def run_tflite(path: Path, example: Example) -> dict[str, np.ndarray]:
 def _signature(graph: Graph, module: Any) -> Any:
     """The concrete function of the flat inputs, by name."""
     specs = {node.name: _spec(node) for node in graph.inputs}
-    by_node = {node: node.name for node in graph.inputs}
+    by_node: dict[Node, str] = {node: node.name for node in graph.inputs}
 
     @tf.function(autograph=False)
     def serve(**inputs: Any) -> Any:

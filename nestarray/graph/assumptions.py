@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nestarray import backends, dtypes, ops
 from nestarray.backends import control_flow as native
 from nestarray.errors import AssumptionError
 from nestarray.graph.node import Input, Node, iter_nodes
+from nestarray.typing import Array
 
 #: Numbers are equal up to this many roundings, because frameworks sum in different orders.
 _ROUNDINGS = 1000
@@ -36,7 +37,7 @@ class Assumption(NamedTuple):
     """
 
     use: str
-    value: Any
+    value: object
     line: str
     text: str
     node: Node | None
@@ -46,7 +47,7 @@ class Assumption(NamedTuple):
         return f"{self.line}: {code}{self.use} is {self.value}"
 
 
-def read(use: str, x: Any) -> Any:
+def read(use: str, x: Array) -> Array:
     """The value that Python code reads of an array; None if a transformation traces it.
 
     Args:
@@ -68,13 +69,13 @@ def read(use: str, x: Any) -> Any:
 
 
 #: What code does to the elements.
-_USES: dict[str, Callable[[np.ndarray], Any]] = {
+_USES: dict[str, Callable[[np.ndarray], object]] = {
     "bool": bool, "int": int, "float": float, "complex": complex, "index": operator.index,
     "item": np.ndarray.item, "tolist": np.ndarray.tolist,
 }  # fmt: skip
 
 
-def check(name: str, assumptions: Iterable[Assumption], values: list[Any]) -> None:
+def check(name: str, assumptions: Iterable[Assumption], values: list[Array]) -> None:
     """Compare the values of the assumptions of a graph with the example.
 
     Args:
@@ -92,7 +93,7 @@ def check(name: str, assumptions: Iterable[Assumption], values: list[Any]) -> No
             raise AssumptionError(_message(name, assumption, value))
 
 
-def _is_equal(assumption: Assumption, value: Any) -> bool:
+def _is_equal(assumption: Assumption, value: object) -> bool:
     if assumption.use == "shape":
         return value == assumption.value
     want, got = np.asarray(assumption.value), np.asarray(value)
@@ -104,7 +105,7 @@ def _is_equal(assumption: Assumption, value: Any) -> bool:
     return np.allclose(got, want, rtol=rtol, atol=0, equal_nan=True)
 
 
-def _message(name: str, assumption: Assumption, value: Any) -> str:
+def _message(name: str, assumption: Assumption, value: object) -> str:
     code = f"`{assumption.text}` " if assumption.text else "the code "
     return (
         f"{name}: {assumption.line}: {code}read {assumption.value} ({assumption.use}) for the example "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
@@ -13,16 +13,17 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.errors.text import NEW_VARIABLES
 from nestarray.graph import codegen
-from nestarray.graph.node import Input, Node, is_variable, iter_nodes
+from nestarray.graph.node import Argument, Function, Input, Node, is_variable, iter_nodes
 from nestarray.graph.sizes import Binding, shape_text
+from nestarray.typing import Array, Nest
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
 
 def bind_arguments(
-    graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[Any], dict[str, int]]:
+    graph: Graph, args: tuple[Nest, ...], kwargs: dict[str, Nest]
+) -> tuple[list[Array], dict[str, int]]:
     """The flat inputs for a call with `args` and `kwargs`, and the sizes that names have in it.
 
     Raises:
@@ -40,10 +41,10 @@ class _Arguments:
 
     def __init__(self, graph: Graph) -> None:
         self.graph, self.name = graph, graph.name
-        self.found: dict[Node, Any] = {}
+        self.found: dict[Node, Array] = {}
         self.sizes = Binding(graph.name, graph.sizes)
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def bind(self, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> list[Array]:
         """The flat inputs; fills `sizes`."""
         want_args, want_kwargs = self.graph.signature
         names = [_argument_name(w, i) for i, w in enumerate(want_args)]
@@ -79,12 +80,12 @@ class _Arguments:
         self.sizes.finish()
         return [self.found[node] for node in self.graph.inputs]
 
-    def _absent(self, name: str, want: Any) -> None:
+    def _absent(self, name: str, want: Argument) -> None:
         if any(True for _ in iter_nodes(want)):
             hint = f"; pass it as {name}_=" if name in ("v", "s", "key") else ""
             raise ArgumentError(f"{self.name}: argument {name!r} is missing{hint}")
 
-    def _match(self, name: str, want: Any, got: Any) -> None:
+    def _match(self, name: str, want: Nest, got: Nest) -> None:
         if isinstance(got, Container):
             got = got.to_dict()
         if isinstance(want, Node):
@@ -113,7 +114,7 @@ class _Arguments:
                 f"{want!r}, which is part of the program; trace again with the new value"
             )
 
-    def _checked(self, name: str, want: Node, got: Any) -> Any:
+    def _checked(self, name: str, want: Node, got: Array) -> Array:
         backend = backends.backend_of_value(got)
         if backend != self.graph.backend:
             came = type(got).__name__ if backend is None else f"an array of {backend}"
@@ -160,7 +161,7 @@ def bind_variables(
                 )
             given = own
         elif not isinstance(given, Container):
-            names: Any = given if isinstance(given, Mapping) else ()
+            names: Nest = given if isinstance(given, Mapping) else ()
             has_dots = any("." in str(name) for name in names)
             maker = "na.Container.from_torch_state_dict" if has_dots else "na.Container"
             raise ArgumentError(
@@ -173,7 +174,7 @@ def bind_variables(
     return pairs[0], pairs[1]
 
 
-def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Container) -> None:
+def check_variables(graph: Graph, inputs: Sequence[Array], v: Container, s: Container) -> None:
     """Raise an error for a parameter or state array that differs from the trace.
 
     It is asked after a call has failed: variables of other shapes may be meant.
@@ -214,7 +215,7 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
 
 
 def _by_own_names(
-    graph: Graph, letter: str, given: Container, own: Container, other: Any
+    graph: Graph, letter: str, given: Container, own: Container, other: Nest
 ) -> Container:
     """`given` with the keys of `own`: less the other names of tied weights, as torch has them.
 
@@ -240,7 +241,7 @@ def _by_own_names(
     return from_leaves(own.spec, [leaves[p] for p in paths])
 
 
-def by_own_names(kwargs: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def by_own_names(kwargs: Mapping[str, Nest], names: Collection[str]) -> dict[str, Nest]:
     """Keyword arguments by the source's names: ``key_`` is the argument ``key``.
 
     The underscore distinguishes an argument of the source from a setting of the same name.
@@ -263,7 +264,7 @@ def input_names(graph: Graph) -> list[str]:
     return [*(_argument_name(want, i) for i, want in enumerate(positional)), *named]
 
 
-def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
+def argument_names(fn: Function, count: int) -> list[str]:
     """The names of the first `count` positional arguments of `fn`.
 
     One argument of ``*images`` is ``images``, more are ``images_0``, ``images_1``; those of
@@ -289,7 +290,7 @@ def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
     return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]
 
 
-def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
+def name_inputs(arguments: Iterable[tuple[str, Argument]], taken: set[str]) -> None:
     """Name input nodes as the source's signature does, so that they may be passed by name too."""
     for name, want in arguments:
         if isinstance(want, Input):
@@ -300,7 +301,7 @@ def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
             name_inputs(((f"{name}_{i}", item) for i, item in enumerate(want)), taken)
 
 
-def _argument_name(want: Any, index: int) -> str:
+def _argument_name(want: Argument, index: int) -> str:
     """The name of an argument, which begins the names of the nodes in a nest."""
     if isinstance(want, Input):
         return want.path or f"argument {index}"
@@ -314,7 +315,7 @@ def _described(name: str) -> str:
     return name if name.startswith("argument ") else f"argument {name!r}"
 
 
-def is_abstract(x: Any) -> bool:
+def is_abstract(x: object) -> bool:
     """Whether a variable has a shape and a dtype but no values."""
     backend = backends.backend_of_value(x)
     return backend is not None and backends.core(backend).is_abstract(x)

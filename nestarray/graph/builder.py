@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nestarray import dtypes
 from nestarray.container import Container
@@ -20,8 +20,23 @@ from nestarray.graph.assumptions import Assumption
 from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import Graph, SourceNames
-from nestarray.graph.node import Aval, Body, Call, Input, Node, is_input, live_nodes, reached
+from nestarray.graph.node import (
+    Argument,
+    Aval,
+    Body,
+    Call,
+    Function,
+    Input,
+    Node,
+    is_input,
+    live_nodes,
+    reached,
+)
 from nestarray.graph.sizes import Sizes
+from nestarray.typing import Array, Nest
+
+if TYPE_CHECKING:
+    from nestarray.proof.source import Source
 
 
 class Place(NamedTuple):
@@ -63,12 +78,12 @@ class GraphBuilder:
     def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
         self.name, self.backend, self.train = name, backend, train
         self.taken: set[str] = set()
-        self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
+        self.values: dict[str, dict[str, Array]] = {"v": {}, "s": {}, "constants": {}}
         self.ended: set[Node] = set()
         self.place = NOWHERE
         self._variables: dict[tuple[str, str], Input] = {}
         self._scopes: list[list[Node]] = [[]]
-        self._signature: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+        self._signature: tuple[tuple[Argument, ...], dict[str, Argument]] = ((), {})
 
     @property
     def nodes(self) -> list[Node]:
@@ -89,7 +104,7 @@ class GraphBuilder:
         return node
 
     def variable(
-        self, kind: str, path: str, value: Any, *, name: str = "", aval: Aval | None = None
+        self, kind: str, path: str, value: Array, *, name: str = "", aval: Aval | None = None
     ) -> Input:
         """Add a variable or a constant; tied variables are calls with one path.
 
@@ -119,7 +134,7 @@ class GraphBuilder:
         return node
 
     def sign(
-        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+        self, function: Function, args: Sequence[Argument], kwargs: Mapping[str, Argument]
     ) -> None:
         """Set the signature of the graph, and name its arguments.
 
@@ -136,10 +151,10 @@ class GraphBuilder:
     def call(
         self,
         name: str,
-        target: Callable[..., Any],
+        target: Function,
         target_name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Argument] = (),
+        kwargs: Mapping[str, Argument] | None = None,
         *,
         aval: Aval | None = None,
         place: Place | None = None,
@@ -174,7 +189,7 @@ class GraphBuilder:
         self.nodes.append(node)
         return node
 
-    def item(self, of: Node, index: Any, name: str = "", *, aval: Aval | None = None) -> Call:
+    def item(self, of: Node, index: Argument, name: str = "", *, aval: Aval | None = None) -> Call:
         """Add a call that takes one of several results."""
         name, place, origin = name or f"{of.name}_{index}", NOWHERE, ""
         if isinstance(of, Call):
@@ -223,8 +238,8 @@ class GraphBuilder:
     # -- the graph -------------------------------------------------------------------------
 
     def program(
-        self, output: Any, updates: Mapping[str, Node], assumptions: Sequence[Assumption] = ()
-    ) -> dict[str, Any]:
+        self, output: Argument, updates: Mapping[str, Node], assumptions: Sequence[Assumption] = ()
+    ) -> dict[str, object]:
         """The fields of a Graph that calls decide: its nodes, results and constants."""
         nodes = live_nodes(self._scopes[0], (output, updates, assumptions))
         known = self.values["constants"]
@@ -239,12 +254,12 @@ class GraphBuilder:
 
     def finish(
         self,
-        output: Any,
+        output: Argument,
         updates: Mapping[str, Node] | None = None,
-        source: Any = None,
+        source: Source | None = None,
         sizes: Sizes | None = None,
         assumptions: Sequence[Assumption] = (),
-        **fields: Any,
+        **fields: object,
     ) -> Graph:
         """The graph.
 
@@ -274,12 +289,12 @@ class GraphBuilder:
         )
 
 
-def aval_of(value: Any) -> Aval:
+def aval_of(value: Array) -> Aval:
     """Shape and dtype of an array."""
     return Aval(tuple([int(n) for n in value.shape]), dtypes.dtype_of(value))
 
 
-def plain(nest: Any) -> Any:
+def plain(nest: Nest) -> Nest:
     """A nest of builtins: Containers and named tuples become mappings."""
     if isinstance(nest, Container):
         return nest.to_dict()

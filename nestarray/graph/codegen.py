@@ -10,22 +10,26 @@ import operator
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.frontends import registry
 from nestarray.graph.node import (
+    Argument,
     Body,
     Call,
+    Function,
     Input,
     Node,
+    Operand,
     bodies,
     is_variable,
     iter_nodes,
     names_of,
     substituted,
 )
+from nestarray.typing import Nest
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
@@ -141,7 +145,7 @@ def _statement(graph: Graph, node: Call, indent: str, comments: bool) -> list[st
     return [*lines, line + _comment(graph, node) if comments else line]
 
 
-def compile_graph(graph: Graph) -> Callable[..., Any]:
+def compile_graph(graph: Graph) -> Function:
     """The function that `to_source` describes.
 
     Its text differs in two ways: values are released after their last use, and the leaves of
@@ -158,7 +162,7 @@ def compile_graph(graph: Graph) -> Callable[..., Any]:
     return namespace["graph"]
 
 
-def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any]]:
+def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Function]]:
     """The graph with a name for each variable, the lines that assign them, and what these call."""
     taken = names_of(graph.nodes)
     places: dict[tuple[str, str], Input] = {}
@@ -173,7 +177,7 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
             places[place] = Input(name=name, source="local")
         local[node] = places[place]
     lines: list[str] = []
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Function] = {}
     for source in ("v", "s", "constants"):
         paths = {path: node.name for (of, path), node in places.items() if of == source}
         if paths:
@@ -182,7 +186,7 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
             lines.append(f"    [{', '.join(paths.values())}] = {reader}({source})\n")
     if not local:
         return graph, lines, namespace
-    stands_for: dict[Node, Any] = dict(local)
+    stands_for: dict[Node, Operand] = dict(local)
     nodes = []
     for node in graph.nodes:
         if isinstance(node, Call):
@@ -194,14 +198,14 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
     return running, lines, namespace
 
 
-def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
+def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Nest], Nest]:
     """A function that gives the leaves at these paths of a Container like `own`."""
     order = {path: i for i, path in enumerate(own.paths())}
     indices = [order[path] for path in paths if path in order]
     has_all = len(indices) == len(paths)
     spec, is_all = own.spec, indices == list(range(len(order)))
 
-    def read(given: Any) -> Any:
+    def read(given: Nest) -> Nest:
         if type(given) is not Container or given.spec is not spec or not has_all:
             return [given[path] for path in paths]
         leaves = given.leaves()
@@ -210,7 +214,7 @@ def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
     return read
 
 
-def _avals(nodes: Iterable[Any]) -> str:
+def _avals(nodes: Iterable[object]) -> str:
     """A comment with the shapes and dtypes of names that a line binds; dots for other values."""
     texts = [str(getattr(node, "aval", None) or "...") for node in nodes]
     return "" if {*texts} <= {"..."} else f"  # {', '.join(texts)}"
@@ -242,7 +246,7 @@ def call_text(graph: Graph, node: Call) -> str:
 
 
 #: Python's functions of sizes, as Python writes them.
-SYMBOLS: dict[Any, str] = {
+SYMBOLS: dict[Function, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
     operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.neg: "-",
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=",
@@ -251,12 +255,12 @@ SYMBOLS: dict[Any, str] = {
 }  # fmt: skip
 
 
-def _operand(value: Any) -> str:
+def _operand(value: Argument) -> str:
     text = _value(value)
     return f"({text})" if text.startswith("-") else text
 
 
-def _value(value: Any, namespace: str = "na") -> str:
+def _value(value: Argument, namespace: str = "na") -> str:
     """`value` as a Python expression, with dtypes as attributes of `namespace`."""
     if isinstance(value, Node):
         return f"{value.source}[{value.path!r}]" if is_variable(value) else value.name

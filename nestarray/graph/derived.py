@@ -7,17 +7,20 @@ compared by name. Gradients are compared if the parameters are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nestarray import dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, identity
+from nestarray.graph.node import Call
+from nestarray.typing import Array, Nest
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
     from nestarray.graph.node import Node
+    from nestarray.proof.source import Source
 
 
 def derived_source(
@@ -52,7 +55,7 @@ class DerivedSource:
     """
 
     def __init__(
-        self, original: Graph, source: Any, is_folded: bool, changes: Mapping[DType, DType]
+        self, original: Graph, source: Source, is_folded: bool, changes: Mapping[DType, DType]
     ) -> None:
         self._source, self._original, self._is_folded = source, original, is_folded
         self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
@@ -70,17 +73,17 @@ class DerivedSource:
             self._original = self._original.to_backend(self.backend, copy=None)
         return self._original
 
-    def traced(self) -> tuple[Any, Graph]:
+    def traced(self) -> tuple[Nest, Graph]:
         """The source, and the graph that was traced, on the source's backend."""
         return self._source, self._own()
 
     def steps(
         self,
         graph: Graph,
-        inputs: list[Any],
+        inputs: list[Array],
         v: Container,
         s: Container,
-        key: Any,
+        key: Array,
         override: Override = identity,
     ) -> Steps:
         """Run the source; values belong to the calls of the same name."""
@@ -102,11 +105,11 @@ class DerivedSource:
     def result(
         self,
         graph: Graph,
-        inputs: list[Any],
-        key: Any,
-        loss: Callable[[Any], Any] | None,
+        inputs: list[Array],
+        key: Array,
+        loss: Callable[[Nest], Nest] | None,
         override: Override = identity,
-    ) -> Any:
+    ) -> Nest:
         """The result of the source; see `nestarray.proof.source.Source.result`."""
         own = self._own()
         if self._is_folded and loss is not None:
@@ -121,22 +124,22 @@ class DerivedSource:
     def call_gradients(
         self,
         graph: Graph,
-        node: Node,
-        values: Mapping[Node, Any],
-        key: Any,
-        loss: Callable[[Any], Any],
-    ) -> dict[Node, Any]:
+        node: Call,
+        values: Mapping[Node, Nest],
+        key: Array,
+        loss: Callable[[Nest], Nest],
+    ) -> dict[Node, Nest]:
         """∂loss(value of a call)/∂x, of a call of the graph that was traced."""
         return self._source.call_gradients(self._own(), node, values, key, loss)
 
 
-def _shape(node: Node) -> Any:
+def _shape(node: Node) -> object:
     return None if node.aval is None else node.aval.shape
 
 
 def _as_traced(
-    own: Graph, inputs: list[Any], v: Container, s: Container
-) -> tuple[list[Any], Container, Container]:
+    own: Graph, inputs: list[Array], v: Container, s: Container
+) -> tuple[list[Nest], Container, Container]:
     """Inputs and variables in the dtypes of the trace, which a derived graph may narrow."""
 
     def like(c: Container, traced: Container) -> Container:
@@ -147,13 +150,14 @@ def _as_traced(
 
 def traced_graph(graph: Graph) -> Graph:
     """The graph that was traced, on the source's backend, for a graph with a reference."""
-    source: Any = graph.reference
+    source = graph.reference
     if isinstance(source, DerivedSource):
         return source.traced()[1]
+    assert source is not None
     return graph.to_backend(source.backend, copy=None)
 
 
-def inputs_of(graph: Graph, inputs: list[Any]) -> list[Any]:
+def inputs_of(graph: Graph, inputs: list[Array]) -> list[Nest]:
     """Flat inputs in the dtypes that a graph takes."""
     return [
         x if node.aval is None else ops.astype(x, node.aval.dtype, copy=False)

@@ -7,30 +7,31 @@ two of them can run in parallel.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nestarray import random
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.node import Call, Input, Node, is_input, map_nodes
+from nestarray.typing import Array, Nest
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
 #: Gives (call, value) for each call, and returns (output nest, new state by path).
-Steps = Generator[tuple[Call, Any], None, tuple[Any, dict[str, Any]]]
+Steps = Generator[tuple[Call, Nest], None, tuple[Nest, dict[str, Nest]]]
 #: Maps (call, value) to the value used by later calls.
-Override = Callable[[Call, Any], Any]
+Override = Callable[[Call, Nest], Nest]
 
 
-def identity(node: Call, value: Any) -> Any:
+def identity(node: Call, value: Nest) -> Nest:
     """Return the value unchanged."""
     return value
 
 
-def given_values(graph: Graph, inputs: list[Any], key: Any) -> dict[Node, Any]:
+def given_values(graph: Graph, inputs: list[Array], key: Array) -> dict[Node, Nest]:
     """The value of each input node: arguments, the graph's own variables, the key."""
     containers = {"v": graph.v, "s": graph.s, "constants": graph.constants}
-    values: dict[Node, Any] = dict(zip(graph.inputs, inputs, strict=True))
+    values: dict[Node, Nest] = dict(zip(graph.inputs, inputs, strict=True))
     for node in graph.nodes:
         if is_input(node, "key"):
             values[node] = key
@@ -39,7 +40,7 @@ def given_values(graph: Graph, inputs: list[Any], key: Any) -> dict[Node, Any]:
     return values
 
 
-def compute(graph: Graph, node: Call, value_of: Callable[[Node], Any], key: Any) -> Any:
+def compute(graph: Graph, node: Call, value_of: Callable[[Node], Nest], key: Array) -> Nest:
     """The value of one call, given the values of its arguments."""
     args, kwargs = map_nodes(value_of, [list(node.args), node.kwargs])
     if node.is_random:
@@ -52,7 +53,7 @@ def compute(graph: Graph, node: Call, value_of: Callable[[Node], Any], key: Any)
             raise
 
 
-def key_of(graph: Graph, node: Call, key: Any) -> Any:
+def key_of(graph: Graph, node: Call, key: Array) -> Nest:
     """The random key of one call."""
     return random.fold_in(key, graph.random_numbers[node])
 
@@ -63,7 +64,7 @@ def where_of(node: Call) -> str:
     return f"{node.name} = {node.target_name}(…)" + (f" ({place})" if place else "")
 
 
-def steps(graph: Graph, inputs: list[Any], key: Any, override: Override = identity) -> Steps:
+def steps(graph: Graph, inputs: list[Array], key: Array, override: Override = identity) -> Steps:
     """Run a graph with its own variables.
 
     Args:
@@ -89,13 +90,13 @@ class Run:
 
     def __init__(self, run: Steps) -> None:
         self._run = run
-        self.result: tuple[Any, dict[str, Any]] = (None, {})
+        self.result: tuple[Nest, dict[str, Nest]] = (None, {})
 
-    def __iter__(self) -> Iterator[tuple[Call, Any]]:
+    def __iter__(self) -> Iterator[tuple[Call, Nest]]:
         self.result = yield from self._run
 
 
-def result_of(run: Steps) -> tuple[Any, dict[str, Any]]:
+def result_of(run: Steps) -> tuple[Nest, dict[str, Nest]]:
     """The result of a run."""
     while True:
         try:

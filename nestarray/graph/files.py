@@ -15,7 +15,7 @@ import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from nestarray import dtypes, random, transforms
 from nestarray.container import Container
@@ -26,12 +26,24 @@ from nestarray.frontends import registry
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.graph import Graph, SourceNames
-from nestarray.graph.node import Aval, Body, Call, Input, Node, is_variable
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Call,
+    Function,
+    Input,
+    Node,
+    Operand,
+    is_variable,
+)
 from nestarray.graph.sizes import Sizes
 from nestarray.sizes import parse, parse_conditions
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason
 
+#: A value as JSON has it, which `_Decoder` checks.
+Json: TypeAlias = Any
+Record: TypeAlias = dict[str, Json]
 #: The entry of the metadata that holds the program.
 ENTRY = "nestarray.graph"
 VERSION = 2
@@ -118,7 +130,7 @@ def load(
 Graph.load = staticmethod(load)
 
 
-def graph_of(text: str, arrays: Mapping[str, Container], backend: str) -> Graph:
+def graph_of(text: str, arrays: Container | Mapping[str, Container], backend: str) -> Graph:
     """The graph of a `program_text` and the Containers `v`, `s` and `constants`.
 
     Raises:
@@ -127,7 +139,7 @@ def graph_of(text: str, arrays: Mapping[str, Container], backend: str) -> Graph:
     return _graph(_fields_of(text, "graph_of"), arrays, backend, "graph_of")
 
 
-def _fields_of(text: str, where: str) -> dict[str, Any]:
+def _fields_of(text: str, where: str) -> Record:
     """The fields of a `Graph`, but for its arrays."""
     try:
         document = parse_json(text)
@@ -144,7 +156,9 @@ def _fields_of(text: str, where: str) -> dict[str, Any]:
     return fields
 
 
-def _graph(fields: dict[str, Any], arrays: Any, backend: str, where: str) -> Graph:
+def _graph(
+    fields: Record, arrays: Container | Mapping[str, Container], backend: str, where: str
+) -> Graph:
     variables = {
         name: arrays[name] if name in arrays else Container() for name in ("v", "s", "constants")
     }
@@ -169,7 +183,7 @@ def _errors_of(name: str) -> Iterator[None]:
         raise
 
 
-def find_function(name: str) -> Callable[..., Any]:
+def find_function(name: str) -> Function:
     """The function that a program calls by this name.
 
     Raises:
@@ -186,7 +200,7 @@ def find_function(name: str) -> Callable[..., Any]:
     return function
 
 
-def _function_of_na(name: str) -> Callable[..., Any] | None:
+def _function_of_na(name: str) -> Function | None:
     if name in OPS:
         return OPS[name].function
     if name in _CONTROL_FLOW:
@@ -204,7 +218,7 @@ def _is_named(call: Call) -> bool:
         return False
 
 
-def _reduced(self: Call) -> tuple[Any, ...]:
+def _reduced(self: Call) -> tuple[object, ...]:
     """A call for `pickle`, which finds functions by the names of their modules only."""
     fields = dict(vars(self))
     if _is_named(self):
@@ -212,7 +226,7 @@ def _reduced(self: Call) -> tuple[Any, ...]:
     return _call, (fields,)
 
 
-def _call(fields: dict[str, Any]) -> Call:
+def _call(fields: Record) -> Call:
     if "target" not in fields:
         fields["target"] = find_function(fields["target_name"])
     return Call(**fields)
@@ -227,7 +241,7 @@ class _Encoder:
     def __init__(self) -> None:
         self._numbers: dict[Node, int] = {}
 
-    def document(self, graph: Graph) -> dict[str, Any]:
+    def document(self, graph: Graph) -> Record:
         """Everything but the arrays."""
         return {
             "version": VERSION,
@@ -252,11 +266,11 @@ class _Encoder:
             "assumptions": [self.value(tuple(each)) for each in graph.assumptions],
         }
 
-    def node(self, node: Node) -> dict[str, Any]:
+    def node(self, node: Node) -> Record:
         """One node, numbered."""
         kind = "call" if isinstance(node, Call) else "input"
         texts = {name: getattr(node, name) for name in _TEXTS[kind] if getattr(node, name)}
-        record: dict[str, Any] = {"kind": kind, **texts}
+        record: Record = {"kind": kind, **texts}
         if isinstance(node, Call):
             if not _is_named(node):
                 raise ConversionError(
@@ -273,7 +287,7 @@ class _Encoder:
         self._numbers[node] = len(self._numbers)
         return record
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: object) -> Json:
         """A nest of arguments."""
         if isinstance(value, Node):
             return {"node": self._numbers[value]}
@@ -299,7 +313,7 @@ class _Encoder:
             return {"mapping": [[key, self.value(item)] for key, item in value.items()]}
         raise ConversionError(f"Graph.save: a file cannot hold {value!r} of {type(value).__name__}")
 
-    def body(self, body: Body) -> dict[str, Any]:
+    def body(self, body: Body) -> Record:
         """The function inside of a call; its parameters are nodes that it makes known."""
         parameters = [
             {"tuple": [self.node(node) for node in part]}
@@ -322,7 +336,7 @@ class _Decoder:
     def __init__(self) -> None:
         self._nodes: list[Node] = []
 
-    def graph(self, document: dict[str, Any]) -> dict[str, Any]:
+    def graph(self, document: Record) -> Record:
         """The fields of a `Graph`, but for its arrays."""
         nodes = [self.node(each) for each in document["nodes"]]
         args, kwargs = self.value(document["signature"])
@@ -353,9 +367,9 @@ class _Decoder:
             "assumptions": tuple(map(self.assumption, document.get("assumptions", []))),
         }
 
-    def sizes(self, document: dict[str, Any]) -> Sizes:
+    def sizes(self, document: Record) -> Sizes:
         """The names of sizes, with their ranges and conditions."""
-        empty: dict[str, Any] = {"mapping": []}
+        empty: Record = {"mapping": []}
         example = self.value(document.get("example", empty))
         lines = self.value(document.get("lines", empty))
         conditions = [
@@ -365,18 +379,18 @@ class _Decoder:
         ]
         return Sizes(self.value(document["ranges"]), tuple(conditions), example)
 
-    def assumption(self, record: Any) -> Assumption:
+    def assumption(self, record: Json) -> Assumption:
         """A value that the source's code read."""
         use, value, line, text, node = self.value(record)
         if node is not None and not isinstance(node, Node):
             raise ValueError("an assumption of no node")
         return Assumption(_text(use), value, _text(line), _text(text), node)
 
-    def node(self, record: dict[str, Any]) -> Node:
+    def node(self, record: Record) -> Node:
         """One node, known by its number from now on."""
         return self.call(record) if record["kind"] == "call" else self.input(record)
 
-    def input(self, record: dict[str, Any]) -> Input:
+    def input(self, record: Record) -> Input:
         """An argument, a variable or a parameter."""
         texts = self.texts("input", record)
         if texts["source"] not in _SOURCES:
@@ -387,7 +401,7 @@ class _Decoder:
         self._nodes.append(node)
         return node
 
-    def call(self, record: dict[str, Any]) -> Call:
+    def call(self, record: Record) -> Call:
         """A call."""
         texts = self.texts("call", record)
         _identifier(texts["name"])
@@ -405,20 +419,20 @@ class _Decoder:
         self._nodes.append(node)
         return node
 
-    def texts(self, kind: str, record: dict[str, Any]) -> dict[str, str]:
+    def texts(self, kind: str, record: Record) -> dict[str, str]:
         """The attributes that are text."""
         if record["kind"] != kind:
             raise ValueError(f"{record['kind']!r} is no {kind}")
         return {name: _text(record.get(name, "")) for name in _TEXTS[kind]}
 
-    def value(self, value: Any) -> Any:
+    def value(self, value: Json) -> Operand:
         """A nest of arguments."""
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if not isinstance(value, dict):
             return value
         ((kind, inner),) = value.items()
-        read: dict[str, Callable[[], Any]] = {
+        read: dict[str, Callable[[], Operand]] = {
             "node": lambda: self._nodes[inner],
             "body": lambda: self.body(inner),
             "float": lambda: float(inner),
@@ -431,7 +445,7 @@ class _Decoder:
         }
         return read[kind]()
 
-    def body(self, record: dict[str, Any]) -> Body:
+    def body(self, record: Record) -> Body:
         """The function inside of a call."""
         parameters = tuple(
             [
@@ -450,14 +464,14 @@ class _Decoder:
         )
 
 
-def _text(value: Any) -> str:
+def _text(value: Json) -> str:
     """One line: it may become a comment of the program."""
     if not isinstance(value, str) or not (value.isprintable() or not value):
         raise ValueError(f"{value!r} is no line of text")
     return value
 
 
-def _identifier(value: Any, *, may_be_reserved: bool = False) -> str:
+def _identifier(value: Json, *, may_be_reserved: bool = False) -> str:
     """A name that may stand in the program."""
     if not isinstance(value, str) or not value.isidentifier():
         raise ValueError(f"{value!r} is no name")
@@ -466,13 +480,13 @@ def _identifier(value: Any, *, may_be_reserved: bool = False) -> str:
     return value
 
 
-def _key(value: Any) -> str | int:
+def _key(value: Json) -> str | int:
     if not isinstance(value, (str, int)):
         raise ValueError(f"{value!r} is no key")
     return value
 
 
-def _aval(record: dict[str, Any]) -> Aval | None:
+def _aval(record: Record) -> Aval | None:
     if "aval" not in record:
         return None
     sizes, dtype = record["aval"]
@@ -480,7 +494,7 @@ def _aval(record: dict[str, Any]) -> Aval | None:
     return Aval(tuple(shape), named_dtype(dtype))
 
 
-def named_dtype(name: Any) -> DType:
+def named_dtype(name: Json) -> DType:
     """The dtype of this name.
 
     Raises:

@@ -27,12 +27,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypeAlias
 
-from nestarray.graph.node import Call, bodies
+from nestarray.graph.node import Call, Operand, bodies
 from nestarray.sizes import Size
+from nestarray.typing import Nest
 
-Shape = tuple[Any, ...]
+#: The shape of an argument; a list of the shapes of its members; None for a constant.
+Shape: TypeAlias = Nest
 
 
 def flops_of(calls: Iterable[Call]) -> int | None:
@@ -74,7 +76,7 @@ def name_of(node: Call) -> str:
     return node.target_name.rpartition(".")[2]
 
 
-def _shape(x: Any) -> Any:
+def _shape(x: Operand) -> Shape:
     """The shape of a node; a list of the shapes of its members; None of anything else."""
     if isinstance(x, (list, tuple)):
         return [_shape(item) for item in x]
@@ -82,37 +84,37 @@ def _shape(x: Any) -> Any:
     return None if aval is None else aval.shape
 
 
-def _are_known(shapes: Any) -> bool:
+def _are_known(shapes: Shape) -> bool:
     """Whether all sizes in a nest of shapes are numbers."""
     if isinstance(shapes, (list, tuple)):
         return all(map(_are_known, shapes))
     return not isinstance(shapes, Size)
 
 
-def _product(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _product(node: Call, out: Shape, shapes: list[Shape]) -> int:
     return 2 * math.prod(out) * shapes[0][-1]
 
 
-def _product_and_sum(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _product_and_sum(node: Call, out: Shape, shapes: list[Shape]) -> int:
     return 2 * math.prod(out) * shapes[1][-1]
 
 
-def _tensordot(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _tensordot(node: Call, out: Shape, shapes: list[Shape]) -> int:
     sizes = math.prod(shapes[0]) * math.prod(shapes[1])  # free · contracted, of both
     return 2 * math.isqrt(sizes * math.prod(out)) if math.prod(out) else 0
 
 
-def _vecdot(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _vecdot(node: Call, out: Shape, shapes: list[Shape]) -> int:
     axis = node.kwargs.get("axis", node.args[2] if len(node.args) > 2 else -1)
     return 2 * math.prod(out) * shapes[0][axis]
 
 
-def _dot_general(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _dot_general(node: Call, out: Shape, shapes: list[Shape]) -> int:
     (contracted, _), _ = node.args[2]
     return 2 * math.prod(out) * math.prod(shapes[0][axis] for axis in contracted)
 
 
-def _conv_general_dilated(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _conv_general_dilated(node: Call, out: Shape, shapes: list[Shape]) -> int:
     axes = node.kwargs["dimension_numbers"]
     batch, features = (out[axis] for axis in axes[2][:2])
     places, taps, results = (
@@ -124,11 +126,11 @@ def _conv_general_dilated(node: Call, out: Shape, shapes: list[Any]) -> int:
     return 2 * batch * features * shapes[1][axes[1][1]] * products
 
 
-def _einsum(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _einsum(node: Call, out: Shape, shapes: list[Shape]) -> int:
     subscripts = str(node.args[0]).replace(" ", "").partition("->")[0].split(",")
     operands = [shape for shape in shapes[1:] if shape is not None]
     operands = operands[0] if operands and isinstance(operands[0], list) else operands
-    sizes: dict[Any, int] = {}
+    sizes: dict[str, int] = {}
     for letters, shape in zip(subscripts, operands, strict=True):
         before, dots, after = letters.partition("...")
         free = len(shape) - len(before) - len(after) if dots else 0
@@ -138,34 +140,34 @@ def _einsum(node: Call, out: Shape, shapes: list[Any]) -> int:
     return 2 * (len(operands) - 1) * math.prod(sizes.values())
 
 
-def _convolution(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _convolution(node: Call, out: Shape, shapes: list[Shape]) -> int:
     channels = -1 if node.kwargs.get("weight_format") == "channels_last" else 0
     weight = shapes[1]
     return 2 * math.prod(out) * math.prod(weight) // max(weight[channels], 1)
 
 
-def _transposed(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _transposed(node: Call, out: Shape, shapes: list[Shape]) -> int:
     channels = -1 if node.kwargs.get("weight_format") == "channels_last" else 0
     weight = shapes[1]
     return 2 * math.prod(shapes[0]) * math.prod(weight) // max(weight[channels], 1)
 
 
-def _separable(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _separable(node: Call, out: Shape, shapes: list[Shape]) -> int:
     _, depthwise, pointwise, *_ = shapes
     positions = math.prod(out) // max(pointwise[0], 1)
     return 2 * positions * (math.prod(depthwise) + math.prod(pointwise))
 
 
-def _locally_connected(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _locally_connected(node: Call, out: Shape, shapes: list[Shape]) -> int:
     return 2 * out[0] * math.prod(shapes[1])
 
 
-def _attention(node: Call, out: Shape, shapes: list[Any]) -> int:
+def _attention(node: Call, out: Shape, shapes: list[Shape]) -> int:
     query, key, value = shapes[:3]
     return 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
 
 
-def _multi_head_attention(node: Call, out: Any, shapes: list[Any]) -> int:
+def _multi_head_attention(node: Call, out: Shape, shapes: list[Shape]) -> int:
     query, key, value, weights = shapes[:4]
     rows = [math.prod(query[:-1]), math.prod(key[:-1]), math.prod(value[:-1])]
     rows.append(rows[0])
@@ -173,13 +175,13 @@ def _multi_head_attention(node: Call, out: Any, shapes: list[Any]) -> int:
     return 2 * projections + 2 * rows[0] * key[-2] * (weights[1][0] + weights[2][0])
 
 
-def _recurrent(node: Call, out: Any, shapes: list[Any]) -> int:
+def _recurrent(node: Call, out: Shape, shapes: list[Shape]) -> int:
     lists = [shape for shape in shapes if isinstance(shape, list)]
     matrices = [shape for shape in lists[-1] if shape is not None and len(shape) == 2]
     return 2 * math.prod(shapes[0][:-1]) * sum(map(math.prod, matrices))
 
 
-RULES: dict[str, Callable[[Call, Any, list[Any]], int]] = {
+RULES: dict[str, Callable[[Call, Shape, list[Shape]], int]] = {
     **dict.fromkeys(("linear", "matmul", "mm", "bmm", "mv", "dot"), _product),
     **dict.fromkeys(("addmm", "baddbmm"), _product_and_sum),
     **dict.fromkeys(("conv", "conv1d", "conv2d", "conv3d", "depthwise_conv"), _convolution),

@@ -1,10 +1,9 @@
 """`Graph`: a model as a list of calls of importable functions.
 
-Three kinds of node: an input, a call, and the output. A call's target is a function
-that anybody can import, under the name by which it prints, so a Graph reads as the
-Python a person would have written. Variables are inputs too: `v` (parameters), `s`
-(state, such as running statistics) and `constants` are Containers of the graph's
-backend, and calling a graph is a pure function of them.
+A node is an Input or a Call. A call's target is a function that anybody can import, under the
+name by which it prints, so a Graph reads as the Python a person would have written. Variables are
+inputs too: `v` (parameters), `s` (state, such as running statistics) and `constants` are Containers
+of the graph's backend, and calling a graph is a pure function of them.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,11 +36,25 @@ from nestarray.graph.binding import (
     check_variables,
     is_abstract,
 )
-from nestarray.graph.node import Aval, Call, Input, Node, all_calls, is_input
+from nestarray.graph.node import (
+    Argument,
+    Aval,
+    Call,
+    Function,
+    Input,
+    Node,
+    Operand,
+    all_calls,
+    is_input,
+)
 from nestarray.graph.precision import check_float64, check_integers, with_float64
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
 from nestarray.transforms import jit
+from nestarray.typing import Array, Nest
+
+if TYPE_CHECKING:
+    from nestarray.proof.source import Source
 
 #: After so many compiled shapes a graph warns.
 _MANY_SHAPES = 8
@@ -62,7 +75,7 @@ class SourceNames:
 
     framework: str = ""
     names: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
-    extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    extra: Mapping[str, Nest] = dataclasses.field(default_factory=dict)
     modules: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -100,13 +113,13 @@ class Graph:
     backend: str
     train: bool
     nodes: list[Node]
-    signature: tuple[tuple[Any, ...], dict[str, Any]]
-    output: Any
+    signature: tuple[tuple[Argument, ...], dict[str, Argument]]
+    output: Operand
     state_updates: dict[str, Node]
     v: Container
     s: Container
     constants: Container
-    reference: Any = None
+    reference: Source | None = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     source_names: SourceNames = dataclasses.field(default_factory=SourceNames)
     dropped: tuple[str, ...] = ()
@@ -143,7 +156,7 @@ class Graph:
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             def message() -> str:
                 public = [own for own in dir(Graph) if own[0] != "_"]
                 return f"Graph has no attribute {name!r}{hint('Graph', name, public)}"
@@ -154,12 +167,12 @@ class Graph:
 
     def __call__(
         self,
-        *args: Any,
+        *args: Nest,
         v: Container | None = None,
         s: Container | None = None,
-        key: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        key: Array = None,
+        **kwargs: Nest,
+    ) -> Nest:
         """Compute the output from `args` and `kwargs`, passed as the source takes them.
 
         On JAX, outside of its traces, one program is compiled for each shape; see `compiled`.
@@ -202,7 +215,7 @@ class Graph:
                 check_variables(self, inputs, v, s)  # may explain the error
         return result if program is not self._guarded else self._checked(result)
 
-    def _computed(self, program: Graph, *values: Any) -> Any:
+    def _computed(self, program: Graph, *values: Nest) -> Nest:
         """The result of a program, compiled on JAX; see `compiled`."""
         if is_compiling() or self.backend != "jax" or not self._is_compilable(values):
             return program._positional(*values)
@@ -215,7 +228,7 @@ class Graph:
         self._warn_of_shapes()
         return result
 
-    def _is_compilable(self, values: Sequence[Any]) -> bool:
+    def _is_compilable(self, values: Sequence[Nest]) -> bool:
         if not self.compiled or self.sized_by_values is not None:
             return False
         inputs, v, s, constants, key = values
@@ -244,7 +257,7 @@ class Graph:
             )
 
     @contextlib.contextmanager
-    def running(self, inputs: Sequence[Any] = (), v: Container | None = None) -> Iterator[None]:
+    def running(self, inputs: Sequence[Array] = (), v: Container | None = None) -> Iterator[None]:
         """The context of the graph's program: new arrays are on its backend and on its device.
 
         Models take the logarithm of zero and mask the result; NumPy alone would warn.
@@ -264,7 +277,7 @@ class Graph:
                     check_float64(self, error)
                     raise
 
-    def _device(self, inputs: Sequence[Any], v: Container) -> Any:
+    def _device(self, inputs: Sequence[Array], v: Container) -> object:
         """The device of a call, by its first array; None for the framework's default."""
         for arrays in (inputs, v.leaves(), self.s.leaves(), self.constants.leaves()):
             if arrays:
@@ -273,12 +286,12 @@ class Graph:
 
     def _prepare(
         self,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        args: tuple[Nest, ...],
+        kwargs: dict[str, Nest],
         v: Container | None,
         s: Container | None,
-        key: Any,
-    ) -> tuple[list[Any], Container, Container, Container, Any]:
+        key: Array,
+    ) -> tuple[list[Array], Container, Container, Container, Array]:
         """Everything that the program takes, checked."""
         inputs = self.bind(args, kwargs)
         v, s = bind_variables(self, v, s)
@@ -307,7 +320,7 @@ class Graph:
             return self.lower()
 
     @property
-    def results(self) -> tuple[Any, dict[str, Node], tuple[Assumption, ...]]:
+    def results(self) -> tuple[Argument, dict[str, Node], tuple[Assumption, ...]]:
         """All nodes that something outside of the program reads: output, new state, assumptions."""
         return self.output, self.state_updates, self.assumptions
 
@@ -317,7 +330,7 @@ class Graph:
         nodes = [each.node for each in self.assumptions if each.node is not None]
         return self.replace(output=(self.output, nodes), assumptions=()) if nodes else self
 
-    def _checked(self, result: Any) -> Any:
+    def _checked(self, result: Nest) -> Nest:
         """The result of the graph, from the result of `_guarded`."""
         if self._guarded is self:
             return result
@@ -326,7 +339,7 @@ class Graph:
         return (output, *state) if self.returns_state else output
 
     @cached_property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Function:
         """The compiled program, a function of flat inputs and ``v, s, constants, key``."""
         return codegen.compile_graph(self)
 
@@ -366,7 +379,7 @@ class Graph:
         """The nodes that compute."""
         return [node for node in self.nodes if isinstance(node, Call)]
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def bind(self, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> list[Array]:
         """The flat inputs for a call with `args` and `kwargs`, checked.
 
         Args:
@@ -384,7 +397,7 @@ class Graph:
         self,
         backend: str,
         *,
-        device: Any = None,
+        device: object = None,
         copy: bool | None = True,
         float64: str | None = None,
     ) -> Graph:
@@ -426,7 +439,7 @@ class Graph:
             raise
 
     def _moved(
-        self, source: str, c: Container, backend: str, device: Any, copy: bool | None
+        self, source: str, c: Container, backend: str, device: object, copy: bool | None
     ) -> Container:
         """`c` on `backend`; integers that JAX narrowed get the traced width back."""
         traced = {n.path: n.aval for n in self.nodes if is_input(n, source)}
@@ -435,7 +448,7 @@ class Graph:
             moved = partial(ops.to_backend, backend=backend, device=device, copy=copy)
             return c.map(lambda x: x if is_abstract(x) else moved(x))
 
-        def restored(path: str, leaf: Any) -> Any:
+        def restored(path: str, leaf: Nest) -> Nest:
             aval = traced.get(path)
             if backend == "jax":
                 check_integers(f"{self.name}: {source}[{path!r}]", c[path], leaf)
@@ -445,14 +458,14 @@ class Graph:
 
         return c.to_backend(backend, device=device, copy=copy).map(restored, with_path=True)
 
-    def replace(self, **changes: Any) -> Graph:
+    def replace(self, **changes: object) -> Graph:
         """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
         graph = dataclasses.replace(self, **changes)
         if self.backend == "jax" and changes.keys() <= {"v", "s", "constants", "compiled"}:
             graph.__dict__["_compiled"] = self._compiled  # the program takes the variables
         return graph
 
-    def with_variables(self, v: Any, s: Any = None) -> Graph:
+    def with_variables(self, v: Nest, s: Nest = None) -> Graph:
         """A graph that holds other variables, checked; `replace` checks nothing.
 
         Args:
@@ -485,7 +498,7 @@ class Graph:
 
     # -- compiling -------------------------------------------------------------------------
 
-    def compile(self, *, new_shapes: str = "recompile", **options: Any) -> Callable[..., Any]:
+    def compile(self, *, new_shapes: str = "recompile", **options: Nest) -> Function:
         """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
 
         Args:
@@ -520,12 +533,12 @@ class Graph:
         is_compiled = False
 
         def call(
-            *args: Any,
+            *args: Nest,
             v: Container | None = None,
             s: Container | None = None,
-            key: Any = None,
-            **kwargs: Any,
-        ) -> Any:
+            key: Array = None,
+            **kwargs: Nest,
+        ) -> Nest:
             nonlocal is_compiled
             values = self._prepare(args, kwargs, v, s, key)
             if new_shapes == "raise":
@@ -533,7 +546,7 @@ class Graph:
                 check_same(self.name, first or sizes, sizes)
                 first.update(sizes)
             place = None if is_compiling() else self.sized_by_values
-            explained: Any = contextlib.nullcontext()
+            explained: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
             if place is not None:
                 message = f"compile: {self.name}: {unknown_size(place, self.backend)}"
                 explained = foreign(lambda _: message, UnsupportedError, NestarrayError)
@@ -548,16 +561,16 @@ class Graph:
         return call
 
     @cached_property
-    def _compiled(self) -> Any:
+    def _compiled(self) -> Nest:
         """The program of calls on JAX, compiled for each shape."""
         return jit(self._guarded._positional)
 
     @cached_property
-    def _positional(self) -> Callable[..., Any]:
+    def _positional(self) -> Function:
         """The program as a function of nests by position, as compilers take them."""
         function = self.function
 
-        def program(inputs: list[Any], v: Any, s: Any, constants: Any, key: Any) -> Any:
+        def program(inputs: list[Array], v: Nest, s: Nest, constants: Nest, key: Array) -> Nest:
             return function(*inputs, v=v, s=s, constants=constants, key=key)
 
         return program
@@ -615,7 +628,7 @@ class Graph:
             f"{counted(len(self.s.leaves()), 'state array')})"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # code is not pickled: functions go by name, and the source of the proof is left out
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return _rebuild, ({**fields, "reference": None},)
@@ -628,5 +641,5 @@ def look_up(graph: Graph) -> None:
         getattr(graph, name)
 
 
-def _rebuild(fields: dict[str, Any]) -> Graph:
+def _rebuild(fields: dict[str, Nest]) -> Graph:
     return Graph(**fields)

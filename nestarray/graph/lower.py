@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from nestarray import random
 from nestarray.errors import ConversionError
@@ -28,6 +27,7 @@ from nestarray.graph.record.lowering_recorder import LoweringRecorder
 from nestarray.graph.record.recorder import Traced
 from nestarray.graph.value_sizes import integer_arguments, size_names
 from nestarray.transforms.recording import recording
+from nestarray.typing import Array, Nest
 
 
 def lower(graph: Graph) -> Graph:
@@ -91,7 +91,7 @@ def lower(graph: Graph) -> Graph:
     return lowered
 
 
-def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Any]:
+def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Nest]:
     """The values of the results; other values are released after their last use."""
     key = random.key(0, backend=graph.backend)
     values = _inputs(graph, recorder, key)
@@ -120,7 +120,7 @@ def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Any]:
     return values
 
 
-def _inputs(graph: Graph, recorder: LoweringRecorder, key: Any) -> dict[Node, Any]:
+def _inputs(graph: Graph, recorder: LoweringRecorder, key: Array) -> dict[Node, Nest]:
     """The traced inputs: shapes, so that no value of an example enters the program."""
     for node in graph.inputs:
         if node.aval is None:
@@ -128,7 +128,7 @@ def _inputs(graph: Graph, recorder: LoweringRecorder, key: Any) -> dict[Node, An
                 f"lower: {graph.name}: the input {node.name!r} is of a dtype that nestarray does not "
                 "compute in, so its functions cannot be recorded; run the graph as it is"
             )
-    values: dict[Node, Any] = {
+    values: dict[Node, Nest] = {
         node: value if value is None else Traced(value, node, recorder)
         for node, value in given_values(graph, [None] * len(graph.inputs), key).items()
     }
@@ -138,8 +138,8 @@ def _inputs(graph: Graph, recorder: LoweringRecorder, key: Any) -> dict[Node, An
 def _copied(
     recorder: LoweringRecorder,
     old: Call,
-    value_of: Callable[[Node], Any],
-    draw: Callable[[], Any],
+    value_of: Callable[[Node], Nest],
+    draw: Callable[[], Nest],
     names: frozenset[str],
 ) -> Traced:
     """Copy a call that reads values, or an array of a size that values decide.
@@ -156,12 +156,12 @@ def _has_size(node: Node, names: frozenset[str]) -> bool:
     return node.aval is not None and size_names(node) <= names
 
 
-def _is_undecided(value: Any) -> bool:
+def _is_undecided(value: object) -> bool:
     """Whether a value is an array of a size that values decide, which has no zeros."""
     return isinstance(value, Traced) and value._value is None
 
 
-def _stand_in(recorder: LoweringRecorder, value: Any) -> Any:
+def _stand_in(recorder: LoweringRecorder, value: Nest) -> Nest:
     if isinstance(value, (list, tuple)):
         return type(value)([_stand_in(recorder, item) for item in value])
     return recorder.node_of(value, "lower: output")

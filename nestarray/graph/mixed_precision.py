@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from nestarray import dtypes, ops
 from nestarray.container import Container
@@ -39,11 +38,14 @@ from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
 from nestarray.graph.lower import lower
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
+    Function,
     Input,
     Node,
+    Operand,
     all_calls,
     is_input,
     iter_nodes,
@@ -52,15 +54,16 @@ from nestarray.graph.node import (
 )
 from nestarray.graph.precision import HALF
 from nestarray.traits import Trait
+from nestarray.typing import Array, DTypeLike
 
 
 def cast(
     graph: Graph,
     /,
     *,
-    compute: Any,
-    params: Any = None,
-    outputs: Any = None,
+    compute: DTypeLike,
+    params: DTypeLike = None,
+    outputs: DTypeLike = None,
     keep: str | Sequence[str] = (),
 ) -> Graph:
     """The graph that computes in half precision where that is safe: mixed precision.
@@ -131,7 +134,7 @@ def cast(
 _FLOATING = tuple(d for d in dtypes.ALL if d.is_floating)
 
 
-def _has_limits(x: Any, half: DType) -> bool:
+def _has_limits(x: Array, half: DType) -> bool:
     """Whether a finite number of an array is infinite in half precision, as in masks."""
     if dtypes.dtype_of(x) is not float32 or 0 in x.shape:
         return False
@@ -140,7 +143,7 @@ def _has_limits(x: Any, half: DType) -> bool:
     return bool(ops.any(is_limit))
 
 
-def _checked(name: str, dtype: Any, expected: Collection[DType]) -> DType:
+def _checked(name: str, dtype: DTypeLike, expected: Collection[DType]) -> DType:
     parsed = dtypes.dtype_for(f"cast: {name}", dtype)
     if parsed not in expected:
         names = listed([repr(d.name) for d in expected], most=4)
@@ -289,18 +292,18 @@ class _Casts:
 
     def _is_declared(self, node: Call) -> bool:
         """Whether a call names float32, or calls functions that may."""
-        named: list[Any] = []
+        named: list[Argument] = []
         map_leaves(named.append, (node.args, node.kwargs))
         return any(leaf is float32 or isinstance(leaf, Body) for leaf in named)
 
     def _has_limit(self, node: Call) -> bool:
         """Whether a call names a finite number that half precision cannot hold."""
-        named: list[Any] = []
+        named: list[Argument] = []
         map_leaves(named.append, (node.args, node.kwargs))
         most = dtypes.finfo(self.half).max
         return any(isinstance(x, float) and most < abs(x) < float("inf") for x in named)
 
-    def argument(self, leaf: Any, dtype: DType) -> Any:
+    def argument(self, leaf: Argument, dtype: DType) -> Operand:
         """An argument of a call that computes in `dtype`, from an argument of the old call."""
         if isinstance(leaf, Body):
             return self._body(leaf)
@@ -320,8 +323,8 @@ class _Casts:
         return value.nodes[dtype]
 
     def _with_finite_mask(
-        self, node: Call, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: DType
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        self, node: Call, args: tuple[Argument, ...], kwargs: dict[str, Argument], dtype: DType
+    ) -> tuple[tuple[Argument, ...], dict[str, Argument]]:
         """The arguments of attention, with a mask whose limits of float32 stay finite.
 
         Rows of −∞ alone, as of padding, would be NaN.
@@ -341,7 +344,7 @@ class _Casts:
         return self._written(node, ops.astype, (dtype,), dtype)
 
     def _written(
-        self, node: Node, function: Callable[..., Any], settings: tuple[Any, ...], dtype: DType
+        self, node: Node, function: Function, settings: tuple[Argument, ...], dtype: DType
     ) -> Node:
         """A call of an op on a node, which has the shape of the node."""
         assert node.aval is not None
@@ -358,7 +361,7 @@ class _Casts:
         self.written.append(new)
         return new
 
-    def declared(self, leaf: Any) -> Any:
+    def declared(self, leaf: Argument) -> Argument:
         """The new node of an input."""
         if not isinstance(leaf, Node):
             return leaf

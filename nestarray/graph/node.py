@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias, TypeGuard
+from types import EllipsisType
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from nestarray.dtypes import DType
-from nestarray.sizes import IntOrSize, parse
+from nestarray.sizes import IntOrSize, Size, parse
+from nestarray.typing import Nest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,10 +78,10 @@ class Call:
     """
 
     name: str
-    target: Callable[..., Any]
+    target: Function
     target_name: str
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    args: tuple[Operand, ...] = ()
+    kwargs: dict[str, Operand] = dataclasses.field(default_factory=dict)
     aval: Aval | None = None
     is_random: bool = False
     module: str = ""
@@ -92,6 +94,15 @@ class Call:
 
 #: One step of a graph.
 Node: TypeAlias = Input | Call
+T = TypeVar("T")
+#: A function of arrays and settings.
+Function: TypeAlias = Callable[..., Nest]
+#: A number, a text or a dtype of the program.
+Constant: TypeAlias = bool | int | float | complex | str | EllipsisType | DType | Size | None
+#: What a program passes to a function.
+Argument: TypeAlias = "Node | Body | Constant | slice | Sequence[Argument] | Mapping[str, Argument]"
+#: An Argument that is read: the function of the call says which of them it is.
+Operand: TypeAlias = Any
 
 
 @dataclasses.dataclass(eq=False)
@@ -110,7 +121,7 @@ class Body:
     names: tuple[str, ...]
     parameters: tuple[Input | tuple[Input, ...], ...]
     nodes: list[Call]
-    output: Any
+    output: Operand
 
     def __repr__(self) -> str:
         return self.name
@@ -127,13 +138,13 @@ class Body:
         used = iter_nodes((self.output, [(node.args, node.kwargs) for node in self.nodes]))
         return list(dict.fromkeys([node for node in used if node not in bound]))
 
-    def bound(self, outer: Callable[[Node], Any]) -> Callable[..., Any]:
+    def bound(self, outer: Callable[[Node], Nest]) -> Function:
         """The function, with `outer` to give the values of `free`, computed node by node."""
 
-        def run(*args: Any) -> Any:
-            values: dict[Node, Any] = {}
+        def run(*args: Nest) -> Nest:
+            values: dict[Node, Nest] = {}
 
-            def value(node: Node) -> Any:
+            def value(node: Node) -> Nest:
                 return values[node] if node in values else outer(node)
 
             for want, given in zip(self.parameters, args, strict=True):
@@ -149,17 +160,17 @@ class Body:
         return run
 
 
-def is_input(value: Any, *sources: str) -> TypeGuard[Input]:
+def is_input(value: object, *sources: str) -> TypeGuard[Input]:
     """Whether it is an Input of one of `sources`."""
     return isinstance(value, Input) and value.source in sources
 
 
-def is_variable(value: Any) -> TypeGuard[Input]:
+def is_variable(value: object) -> TypeGuard[Input]:
     """Whether it is a parameter, a state array or a constant."""
     return is_input(value, "v", "s", "constants")
 
 
-def bodies(value: Any) -> Iterator[Body]:
+def bodies(value: object) -> Iterator[Body]:
     """The Bodies among the arguments of a call."""
     if isinstance(value, Body):
         yield value
@@ -188,7 +199,7 @@ def names_of(nodes: Iterable[Node]) -> set[str]:
     return names
 
 
-def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
+def map_leaves(fn: Callable[[Nest], Nest], value: object) -> Nest:
     """`value` with `fn` applied to what stands in its lists, tuples, slices and mappings."""
     if isinstance(value, (list, tuple)):
         items = [map_leaves(fn, item) for item in value]
@@ -200,13 +211,13 @@ def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
     return fn(value)
 
 
-def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
+def map_nodes(fn: Callable[[Node], Nest], value: object) -> Nest:
     """`value` with `fn` applied to each Node in it.
 
     A Body becomes a function, with `fn` for the outer nodes that it uses.
     """
 
-    def of_leaf(leaf: Any) -> Any:
+    def of_leaf(leaf: Argument) -> Nest:
         if isinstance(leaf, Node):
             return fn(leaf)
         return leaf.bound(fn) if isinstance(leaf, Body) else leaf
@@ -214,10 +225,10 @@ def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
     return map_leaves(of_leaf, value)
 
 
-def substituted(value: Any, stands_for: Mapping[Node, Any]) -> Any:
+def substituted(value: T, stands_for: Mapping[Node, Operand]) -> T:
     """`value` with Nodes replaced, also those that a Body uses of outside."""
 
-    def of_leaf(leaf: Any) -> Any:
+    def of_leaf(leaf: Argument) -> Nest:
         if isinstance(leaf, Node):
             return stands_for.get(leaf, leaf)
         return _substituted_body(leaf, stands_for) if isinstance(leaf, Body) else leaf
@@ -225,7 +236,7 @@ def substituted(value: Any, stands_for: Mapping[Node, Any]) -> Any:
     return map_leaves(of_leaf, value)
 
 
-def _substituted_body(body: Body, stands_for: Mapping[Node, Any]) -> Body:
+def _substituted_body(body: Body, stands_for: Mapping[Node, Operand]) -> Body:
     if not any(node in stands_for for node in body.free):
         return body
     inner = dict(stands_for)
@@ -237,7 +248,7 @@ def _substituted_body(body: Body, stands_for: Mapping[Node, Any]) -> Body:
     return dataclasses.replace(body, nodes=nodes, output=substituted(body.output, inner))
 
 
-def iter_nodes(value: Any) -> Iterator[Node]:
+def iter_nodes(value: object) -> Iterator[Node]:
     """The Nodes in a nest of arguments."""
     if isinstance(value, Node):
         yield value
@@ -253,7 +264,7 @@ def iter_nodes(value: Any) -> Iterator[Node]:
         yield from iter_nodes((value.start, value.stop, value.step))
 
 
-def live_nodes(nodes: Iterable[Node], results: Any) -> list[Node]:
+def live_nodes(nodes: Iterable[Node], results: object) -> list[Node]:
     """All arguments and variables, and the calls, constants and keys that a nest of results uses."""
     nodes = list(nodes)
     live = reached(nodes, results)
@@ -261,7 +272,7 @@ def live_nodes(nodes: Iterable[Node], results: Any) -> list[Node]:
     return sorted(used, key=lambda node: isinstance(node, Call))
 
 
-def reached(nodes: Sequence[Node], output: Any) -> set[Node]:
+def reached(nodes: Sequence[Node], output: object) -> set[Node]:
     """The nodes that `output` uses, itself or through calls among `nodes`, which are in order."""
     live = set(iter_nodes(output))
     for node in reversed(nodes):

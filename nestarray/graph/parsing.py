@@ -11,8 +11,7 @@ import io
 import operator
 import re
 import tokenize
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from nestarray import ops
 from nestarray.backends import is_array
@@ -24,11 +23,22 @@ from nestarray.graph.builder import aval_of
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.files import find_function, named_dtype
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Call, Input, Node, iter_nodes, map_nodes
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Call,
+    Function,
+    Input,
+    Node,
+    Operand,
+    iter_nodes,
+    map_nodes,
+)
 from nestarray.graph.sizes import Sizes
 from nestarray.sizes import names_of, value_at
 from nestarray.sizes import parse as size_of_text
 from nestarray.transforms.abstract import Abstract, Scope, evaluate
+from nestarray.typing import Nest
 
 _VARIABLES = ("v", "s", "constants")
 _AVAL = re.compile(r"(\w+)\[([^\]]*)\]|\.\.\.")
@@ -36,11 +46,13 @@ _VARIABLE = re.compile(r"# (v|s|constants)\['([^']+)'\]: (.*)")
 _ASSUMPTION = re.compile(r"assumed (\w+): (.*)")
 
 
-def _operator(function: Callable[..., Any], sign: str) -> type:
+def _operator(function: Function, sign: str) -> type:
     """The class of an operator in a syntax tree."""
     is_unary = function in (operator.neg, operator.not_)
-    expression: Any = ast.parse(f"{sign}x" if is_unary else f"x {sign} x", mode="eval").body
-    return type(expression.ops[0] if isinstance(expression, ast.Compare) else expression.op)
+    match ast.parse(f"{sign}x" if is_unary else f"x {sign} x", mode="eval").body:
+        case ast.Compare(ops=[sign_of]) | ast.BinOp(op=sign_of) | ast.UnaryOp(op=sign_of):
+            return type(sign_of)
+    raise ValueError(sign)
 
 
 #: Operator in a syntax tree → the printed name of its function.
@@ -118,7 +130,7 @@ class _Reader:
         self.comments = {t.start[0]: t.string for t in tokens if t.type == tokenize.COMMENT}
         self.names: dict[str, Node | Body] = {}
         self.variables: dict[tuple[str, str], Node] = {}
-        self.abstract: dict[Node, Any] = {}  # the values, without elements
+        self.abstract: dict[Node, Nest] = {}  # the values, without elements
         self.updates: dict[str, Node] = {}
         self.assumptions: list[Assumption] = []
         self.scope = Scope({})
@@ -192,7 +204,9 @@ class _Reader:
             self.names[name] = nodes[-1]
         return nodes
 
-    def _statements(self, statements: Sequence[ast.stmt], nodes: list[Call]) -> tuple[Any, bool]:
+    def _statements(
+        self, statements: Sequence[ast.stmt], nodes: list[Call]
+    ) -> tuple[Operand, bool]:
         """The result of a function, and whether it returns the state; adds its calls to `nodes`."""
         for statement in statements:
             self.line = statement.lineno
@@ -216,7 +230,9 @@ class _Reader:
 
     def _body(self, function: ast.FunctionDef) -> Body:
         """A function that a call takes; its first lines unpack parameters."""
-        parameters: dict[str, Any] = {n.name: n for n in self._parameters(function, "body")}
+        parameters: dict[str, Input | tuple[Input, ...]] = {
+            n.name: n for n in self._parameters(function, "body")
+        }
         statements = [*function.body]
         while isinstance(first := statements[0], ast.Assign) and isinstance(first.value, ast.Name):
             names = [ast.unparse(each) for each in getattr(first.targets[0], "elts", ())]
@@ -271,7 +287,7 @@ class _Reader:
         ]
         return node
 
-    def _evaluated(self, node: Call) -> Any:
+    def _evaluated(self, node: Call) -> Nest:
         """The value of a call without elements; None where elements decide its shape."""
         if node.aval is not None or node.is_random:
             return self._abstract(node)
@@ -286,7 +302,7 @@ class _Reader:
         # an op without array arguments makes an array
         return self._of_aval(aval_of(value)) if is_array(value) else value
 
-    def _abstract(self, node: Node) -> Any:
+    def _abstract(self, node: Node) -> Nest:
         if node.aval is None or node in self.abstract:
             return self.abstract.get(node)
         return self._of_aval(node.aval)
@@ -308,7 +324,7 @@ class _Reader:
                 module = part
         return aval, module, assumed
 
-    def _value(self, expression: ast.expr) -> Any:
+    def _value(self, expression: ast.expr) -> Operand:
         """An argument: a nest of names and constants."""
         value = self._value
         match expression:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nestarray import backends, dtypes, ops
 from nestarray.dtypes import DType
@@ -18,17 +18,20 @@ from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import where_of
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
     Input,
     Node,
+    T,
     bodies,
     iter_nodes,
     map_leaves,
     map_nodes,
     names_of,
 )
+from nestarray.typing import Array
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
@@ -89,7 +92,7 @@ def check_float64(graph: Graph, error: DtypeError) -> None:
     ) from error
 
 
-def check_integers(where: str, x: Any, moved: Any) -> None:
+def check_integers(where: str, x: Array, moved: Array) -> None:
     """The values of a 64-bit integer array, moved to a backend that holds them in 32 bits.
 
     Raises:
@@ -108,7 +111,7 @@ def check_integers(where: str, x: Any, moved: Any) -> None:
 
 
 def _computes_in(changed: Collection[DType], node: Call) -> bool:
-    leaves: list[Any] = []
+    leaves: list[Argument] = []
     map_leaves(leaves.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
     return (
@@ -201,7 +204,7 @@ class _Change:
         """Whether no argument decides the dtype of a result: random numbers, quotients of integers."""
         if not isinstance(node, Call) or node.aval is None or node.aval.dtype not in self.dtypes:
             return False
-        named: list[Any] = []
+        named: list[Argument] = []
         map_leaves(named.append, (node.args, node.kwargs))
         decides = (
             isinstance(x, Body) or (isinstance(x, DType) and x in self.dtypes) for x in named
@@ -232,10 +235,10 @@ class _Change:
         self.new[node] = new
         return new
 
-    def nest(self, nest: Any) -> Any:
+    def nest(self, nest: T) -> T:
         return map_leaves(self._leaf, nest)
 
-    def _leaf(self, leaf: Any) -> Any:
+    def _leaf(self, leaf: Argument) -> Argument:
         if isinstance(leaf, Node):
             if leaf not in self.new:
                 self.new[leaf] = self._cast(self.kept[leaf])
@@ -252,7 +255,7 @@ class _Change:
         output = self.nest(body.output)
         return dataclasses.replace(body, parameters=parameters, nodes=self.written, output=output)
 
-    def array(self, x: Any) -> Any:
+    def array(self, x: Array) -> Array:
         old = dtypes.dtype_of(x)
         new = self.dtypes.get(old, old)
         if new is old:

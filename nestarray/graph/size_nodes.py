@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from nestarray.graph.builder import GraphBuilder
-from nestarray.graph.node import Node
+from nestarray.graph.node import Function, Node
 from nestarray.sizes import IntOrSize, Size, of_tree, tree_of
+from nestarray.typing import Nest
 
-_OPERATORS: dict[type, Callable[..., Any]] = {
+_OPERATORS: dict[type, Function] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
 }  # fmt: skip
@@ -21,9 +21,9 @@ def written(
     builder: GraphBuilder,
     size: IntOrSize,
     names: Callable[[str], Node],
-    functions: Mapping[str, tuple[str, Callable[..., Any]]],
-    note: Callable[[Size, Node], Any] = lambda size, node: None,
-) -> Any:
+    functions: Mapping[str, tuple[str, Function]],
+    note: Callable[[Size, Node], object] = lambda size, node: None,
+) -> Nest:
     """A size as an int or as the node that computes it.
 
     Args:
@@ -34,12 +34,14 @@ def written(
         note: takes each part that becomes a call, and the node.
     """
 
-    def call(part: ast.expr, name: str, function: Any, printed: str, *operands: ast.expr) -> Any:
+    def call(
+        part: ast.expr, name: str, function: Function, printed: str, *operands: ast.expr
+    ) -> Nest:
         node = builder.call(name, function, printed, tuple(map(value, operands)))
         note(of_tree(part), node)
         return node
 
-    def value(part: ast.expr) -> Any:
+    def value(part: ast.expr) -> Nest:
         match part:
             case ast.Constant(value=number):
                 return number

@@ -12,13 +12,13 @@ import itertools
 import math
 import operator
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from nestarray import backends
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.sizes import Condition, IntOrSize, Size
 from nestarray.transforms.abstract import Scope
+from nestarray.typing import Array, Nest
 
 #: The largest change of a size that `Sizes.choices` tries.
 _LARGEST_SHIFT = 60
@@ -114,7 +114,7 @@ class Binding:
         self._places: dict[str, str] = {}
         self._expressions: list[tuple[Size, str, int]] = []
 
-    def fit(self, argument: str, want: tuple[IntOrSize, ...], got: tuple[Any, ...]) -> None:
+    def fit(self, argument: str, want: tuple[IntOrSize, ...], got: tuple[Nest, ...]) -> None:
         """Take the sizes of an argument; fixed ones must be equal.
 
         Raises:
@@ -151,7 +151,7 @@ class Binding:
             else:
                 self._places.setdefault(name, place)
 
-    def _check_unknown(self, name: str, place: str, size: Any) -> None:
+    def _check_unknown(self, name: str, place: str, size: Nest) -> None:
         """An expression of JAX's must be said to be in the range; None of TensorFlow's cannot be."""
         least, most = self._sizes.ranges.get(name, (0, None))
         if size is None:
@@ -210,12 +210,12 @@ class Binding:
             )
 
 
-def has_unknown_size(x: Any) -> bool:
+def has_unknown_size(x: Array) -> bool:
     """Whether a tracer does not know all sizes of an array: TensorFlow has None, JAX an expression."""
     return not all(map(is_known, getattr(x, "shape", ())))
 
 
-def is_known(size: Any) -> bool:
+def is_known(size: Nest) -> bool:
     """Whether a size is a number, or a symbol of PyTorch's, which is one where it has to be."""
     return isinstance(size, int) or hasattr(size, "__index__")
 

@@ -21,7 +21,7 @@ from nestarray.errors import ArgumentError, ConversionError, NestarrayError
 from nestarray.graph.builder import Place, plain
 from nestarray.graph.execution import Override, Steps, identity, result_of, steps
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, map_leaves
+from nestarray.graph.node import Aval, Node, map_leaves
 from nestarray.graph.record.abstract_recorder import AbstractRecorder, creations_recorded
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.native_calls import tensorflow_dispatched
@@ -64,7 +64,7 @@ class PythonImporter(protocol.Importer):
             if request.framework or code.backend != "jax":
                 raise
             return JaxImporter().read(request)  # its functions take JAX's own traced values only
-        places = {call: str(Place(call.module, call.line)) for call in graph.calls}
+        places: dict[Node, str] = {call: str(Place(call.module, call.line)) for call in graph.calls}
         arrays = [(n.aval.dtype, places.get(n, "")) for n in graph.nodes if n.aval]
         return Imported(self.framework, graph.name, operations_in(graph), graph, arrays)
 

@@ -89,7 +89,7 @@ class Source(Protocol):
         ...
 
     def call_gradients(
-        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+        self, graph: Graph, node: Call, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
         """∂loss(value of a call)/∂x for each inexact array x that the call takes, but for state.
 

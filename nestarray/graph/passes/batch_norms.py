@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Call, Input, Node, is_variable, iter_nodes
+from nestarray.graph.node import Argument, Call, Input, Node, is_variable, iter_nodes
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import (
     Rule,
@@ -22,6 +21,7 @@ from nestarray.graph.passes.rewriting import (
     place_of,
     rewrite,
 )
+from nestarray.typing import Array
 
 _LAST = "channels_last"
 
@@ -151,7 +151,7 @@ def freeze_batch_norms(graph: Graph, evaluation: Graph, frozen: Collection[str])
     return rewrite(graph.replace(state_updates=updates), rule)
 
 
-def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
+def _channel_axis(layer: Argument, norm: Node, axis: int) -> int | None:
     """The axis of the layer's weight that is the normalized one; None if there is none."""
     if not isinstance(layer, Call) or norm.aval is None:
         return None
@@ -169,7 +169,7 @@ def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     return None
 
 
-def _host(writer: Writer, node: Input | None) -> Any:
+def _host(writer: Writer, node: Input | None) -> Array:
     if node is None:
         return None
     x = ops.to_backend(writer.value_of(node), "numpy")
@@ -184,7 +184,7 @@ def _stored(writer: Writer, node: Input, like: Input, value: np.ndarray) -> Node
     return writer.variable(node.source, node.path, array)
 
 
-def _like(writer: Writer, node: Input, value: np.ndarray) -> Any:
+def _like(writer: Writer, node: Input, value: np.ndarray) -> Array:
     """`value` on the graph's backend, of the dtype of a variable of the graph."""
     dtype = dtypes.dtype_of(getattr(writer.graph, node.source)[node.path])
     host = value if dtype is dtypes.float64 else value.astype(np.float32)

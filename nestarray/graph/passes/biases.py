@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Call, Node
+from nestarray.graph.node import Argument, Call, Node, Operand
 from nestarray.graph.passes.rewriting import (
     Rule,
     Writer,
@@ -103,7 +101,7 @@ def _linear(writer: Writer, node: Call, product: Call, bias: Node) -> Node:
     return writer.call("linear", x, weight, bias, like=node, aval=node.aval, name=node.name)
 
 
-def _terms(node: Call) -> tuple[tuple[Any, Any], ...]:
+def _terms(node: Call) -> tuple[tuple[Operand, ...], ...]:
     """The terms of a sum of two, in both orders."""
     return (node.args, node.args[::-1]) if is_op(node, "add") and node.aval is not None else ()
 
@@ -113,7 +111,7 @@ def _is_only_term(writer: Writer, term: Node, total: Node) -> bool:
     return term.aval == total.aval and writer.is_read_once(term)
 
 
-def _is_matrix(x: Any, like: Call) -> bool:
+def _is_matrix(x: Argument, like: Call) -> bool:
     """Whether `x` is a matrix of floating numbers, of the dtype of another array."""
     if not isinstance(x, Node) or x.aval is None or like.aval is None:
         return False
@@ -121,7 +119,7 @@ def _is_matrix(x: Any, like: Call) -> bool:
     return len(x.aval.shape) == 2 and dtype.is_floating and dtype is like.aval.dtype
 
 
-def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
+def _vector(x: Argument, layer: Node, *, is_last: bool) -> Node | None:
     """The vector along the channels of a layer's result that `x` is, behind views of it."""
     if not isinstance(x, Node) or x.aval is None or layer.aval is None:
         return None

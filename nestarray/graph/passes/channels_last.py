@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Call, Node
+from nestarray.graph.node import Argument, Aval, Call, Node, Operand
 from nestarray.graph.passes.rewriting import Writer, any_layout, arguments_of, op_name, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 from nestarray.graph.passes.view_calls import permuted
+from nestarray.graph.passes.views import Shape
 
 
 def channels_last(graph: Graph) -> Graph:
@@ -28,7 +28,7 @@ def _rule(writer: Writer, node: Call) -> Node | None:
     name = any_layout(op.removeprefix("adaptive_"))
     if not name or name == op or node.aval is None:
         return None
-    arguments: dict[str, Any] = arguments_of(node)
+    arguments: dict[str, Operand] = arguments_of(node)
     x = arguments.pop("x")
     if not isinstance(x, Node) or x.aval is None:
         return None
@@ -43,7 +43,7 @@ def _rule(writer: Writer, node: Call) -> Node | None:
     last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
     moved = permuted(writer, x, last, node)
     aval = Aval(tuple([node.aval.shape[i] for i in last]), node.aval.dtype)
-    arrays: list[Any] = [moved]
+    arrays: list[Argument] = [moved]
     if "weight" in arguments:
         order = (*range(2, rank), 1, 0)
         arrays += [permuted(writer, arguments.pop("weight"), order, node), arguments.pop("bias")]
@@ -53,7 +53,7 @@ def _rule(writer: Writer, node: Call) -> Node | None:
     return permuted(writer, out, first, node, node.name)
 
 
-def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, ...] | None:
+def _even_parts(before: Shape, after: Shape) -> tuple[int, ...] | None:
     """The window of adaptive pooling, if all parts are of one length and more than one."""
     if math.prod(after) == 1 or not all(isinstance(n, int) and n for n in (*before, *after)):
         return None  # one part is a reduction over whole axes
@@ -62,6 +62,6 @@ def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, .
     return tuple([n // parts for n, parts in zip(before, after, strict=True)])
 
 
-def _default(node: Call, parameter: str) -> Any:
+def _default(node: Call, parameter: str) -> object:
     found = inspect.signature(node.target).parameters.get(parameter)
     return None if found is None else found.default

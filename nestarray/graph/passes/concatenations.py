@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nestarray.dtypes import DType
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Call, Node
+from nestarray.graph.node import Argument, Aval, Call, Node
 from nestarray.graph.passes.rewriting import Rule, Writer, arguments_of, is_op, rewrite
 
 
@@ -55,9 +53,9 @@ def _column_of_part(writer: Writer, node: Call, part: Node, dtype: DType) -> Nod
     return writer.call("getitem", part, (..., 0), like=node, aval=node.aval, name=node.name)
 
 
-def _columns(x: Any) -> list[Any]:
+def _columns(x: Argument) -> list[Node]:
     """The operands of a concatenation along the last axis, if each is one column."""
-    if not isinstance(x, Node) or not is_op(x, "concat") or x.aval is None:
+    if not is_op(x, "concat") or x.aval is None:
         return []
     given = arguments_of(x)
     avals = [part.aval if isinstance(part, Node) else None for part in given["arrays"]]

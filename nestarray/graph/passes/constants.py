@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nestarray import dtypes
 from nestarray.backends import is_array
 from nestarray.graph.execution import compute
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Call, Node, bodies, is_input, iter_nodes
 from nestarray.graph.passes.rewriting import Rule, Writer, rewrite
+from nestarray.typing import Array
 
 #: Bytes by which a folded value may exceed its inputs.
 MOST_BYTES = 1 << 20
@@ -23,12 +22,12 @@ def fold_constants(graph: Graph) -> Graph:
     return rewrite(graph, *RULES, in_bodies=True)
 
 
-def known_value(writer: Writer, node: Call, sources: tuple[str, ...] = ("constants",)) -> Any:
+def known_value(writer: Writer, node: Call, sources: tuple[str, ...] = ("constants",)) -> Array:
     """The array that a call gives, if inputs of `sources` alone decide it, else None."""
     operands = list(iter_nodes((node.args, node.kwargs)))
     if node.is_random or node.aval is None or any(bodies(node.args)):
         return None
-    values: dict[Node, Any] = {
+    values: dict[Node, Array] = {
         used: writer.value_of(used) for used in operands if is_input(used, *sources)
     }
     if len(values) < len({*operands}):
@@ -38,19 +37,19 @@ def known_value(writer: Writer, node: Call, sources: tuple[str, ...] = ("constan
     return value if is_array(value) and _num_bytes(value) <= max(MOST_BYTES, size) else None
 
 
-def _num_bytes(x: Any) -> int:
+def _num_bytes(x: Array) -> int:
     count = 1
     for n in x.shape:
         count *= int(n)
     return count * dtypes.dtype_of(x).bits // 8
 
 
-def _known(writer: Writer, node: Call) -> tuple[Any] | None:
+def _known(writer: Writer, node: Call) -> tuple[Array] | None:
     value = known_value(writer, node)
     return None if value is None else (value,)
 
 
-def _constant(writer: Writer, node: Call, value: Any) -> Node:
+def _constant(writer: Writer, node: Call, value: Array) -> Node:
     """A constant under the name of the call.
 
     Before::

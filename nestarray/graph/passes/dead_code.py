@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 import operator
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Body, Call, Node, iter_nodes, reached
+from nestarray.graph.node import Body, Call, Node, Operand, T, iter_nodes, reached
 from nestarray.graph.passes.rewriting import Writer, rewrite
 
 
@@ -131,13 +131,13 @@ class _Loop:
         return dataclasses.replace(self.node, args=tuple(args))
 
 
-def _live_nodes(calls: Sequence[Call], results: Any, found: dict[str, _Live]) -> set[Node]:
+def _live_nodes(calls: Sequence[Call], results: object, found: dict[str, _Live]) -> set[Node]:
     """The nodes that results depend on; notes the live parts of loops by their names."""
     whole = set(iter_nodes(results))
     live = set(whole)
     items: dict[Node, list[Call]] = {}
 
-    def read(node: Node, values: Sequence[Any]) -> set[int]:
+    def read(node: Node, values: Sequence[Operand]) -> set[int]:
         """The indices of the values of a tuple that are read."""
         return {*range(len(values))} if node in whole else {x.args[1] for x in items.get(node, ())}
 
@@ -171,7 +171,7 @@ def _places(values: Sequence[Node], among: Collection[Node]) -> set[int]:
     return {i for i, value in enumerate(values) if value in among}
 
 
-def _chosen(values: Sequence[Any], places: Collection[int]) -> tuple[Any, ...]:
+def _chosen(values: Sequence[T], places: Collection[int]) -> tuple[T, ...]:
     return tuple([values[i] for i in sorted(places)])
 
 

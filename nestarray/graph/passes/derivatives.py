@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Body, Call, Node, is_input, substituted
+from nestarray.graph.node import Body, Call, Input, Node, is_input, substituted
 from nestarray.graph.passes.rewriting import Rule, Writer, rewrite
 
 
@@ -18,7 +18,7 @@ def pass_constants_to_pullbacks(graph: Graph) -> Graph:
     return rewrite(graph, *RULES, in_bodies=True)
 
 
-def _constants_of_pullback(_: Writer, node: Call) -> tuple[list[Node]] | None:
+def _constants_of_pullback(_: Writer, node: Call) -> tuple[list[Input]] | None:
     if node.target_name != "na.call_with_vjp":
         return None
     constants = [used for used in node.args[2].free if is_input(used, "constants")]

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 
 from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
     Input,
     Node,
+    Operand,
     bodies,
     is_input,
     iter_nodes,
@@ -103,7 +104,7 @@ class _Step:
         self.all_steps: dict[Node, Node] = {}
         self.rows: dict[Input, Node] = {}
 
-    def count_carries(self, start: tuple[Any, ...], *, is_reversed: bool) -> None:
+    def count_carries(self, start: tuple[Operand, ...], *, is_reversed: bool) -> None:
         """Note the carries that begin with a known integer and grow by one in each step."""
         for carry, first, last in zip(self.body.members(0), start, self.body.output[0]):
             begin = self._number(first)
@@ -119,7 +120,7 @@ class _Step:
             array = ops.to_backend(values, self.writer.graph.backend)
             self.all_steps[carry] = self.writer.variable("constants", carry.name, array)
 
-    def _number(self, x: Any) -> int | None:
+    def _number(self, x: Argument) -> int | None:
         """The value of an integer, or of an array that is one."""
         if is_op(x, "full") and x.aval is not None and x.aval.shape == ():
             x = arguments_of(x)["fill_value"]
@@ -185,7 +186,7 @@ class _Step:
                 return None
             if any(len(x.aval.shape) > 2 for x in others) or len(others[0].aval.shape) < 2:
                 return None
-            args: Any = (known[first], *node.args[1:])
+            args = (known[first], *node.args[1:])
             return self._call(node, args, node.kwargs)
         if op_name(node) == "concat":
             parts, axis = given["arrays"], given["axis"]
@@ -228,7 +229,7 @@ class _Step:
             self.writer.call("reshape", values, shape, like=node, aval=aval) if missing else values
         )
 
-    def _call(self, node: Call, args: Any, kwargs: dict[str, Any]) -> Node:
+    def _call(self, node: Call, args: tuple[Argument, ...], kwargs: dict[str, Argument]) -> Node:
         assert node.aval is not None
         aval = Aval((self.count, *node.aval.shape), node.aval.dtype)
         new = dataclasses.replace(

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import numpy as np
 
 from nestarray import dtypes, ops, transforms
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
     Input,
     Node,
+    Operand,
     bodies,
     is_input,
     iter_nodes,
@@ -32,6 +33,7 @@ from nestarray.graph.node import (
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import Writer, is_arithmetic, is_op
 from nestarray.graph.passes.stores import forward_stores, join_rows
+from nestarray.typing import Nest
 
 #: The fewest steps of a loop.
 FEWEST = 3
@@ -71,11 +73,11 @@ class _Program:
         results: nest of the nodes that are used outside.
     """
 
-    def __init__(self, writer: Writer, calls: Sequence[Call], results: Any) -> None:
+    def __init__(self, writer: Writer, calls: Sequence[Call], results: object) -> None:
         self.writer, self.calls, self.results = writer, list(calls), results
-        self.replaced: dict[Node, Any] = {}
+        self.replaced: dict[Node, Operand] = {}
 
-    def rolled(self) -> tuple[list[Call], dict[Node, Any]]:
+    def rolled(self) -> tuple[list[Call], dict[Node, Operand]]:
         """The calls with loops, and old node → new node."""
         while (loop := self._find()) is not None:
             new, replaced = loop.written()
@@ -95,7 +97,7 @@ class _Program:
 
     def _find(self) -> _Loop | None:
         """The longest repetition that is a loop."""
-        known: dict[Any, int] = {}
+        known: dict[Hashable, int] = {}
         codes = [known.setdefault(_form(node), len(known)) for node in self.calls]
         for start, period, count in _repetitions(np.asarray(codes)):
             longer = self._with_last_step(start, period, count, codes)
@@ -142,7 +144,7 @@ def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
         yield start, period, count
 
 
-def _form(node: Call) -> Any:
+def _form(node: Call) -> Hashable:
     """What two calls of different steps of a loop have in common."""
     if node.is_random or any(bodies(node.args)):
         return node
@@ -150,22 +152,22 @@ def _form(node: Call) -> Any:
     return node.target_name, _structure((node.args, node.kwargs)), leaves, node.aval
 
 
-def _form_of(leaf: Any) -> Any:
+def _form_of(leaf: object) -> Hashable:
     return ("array", leaf.aval) if isinstance(leaf, Node) else (type(leaf), repr(leaf))
 
 
-def _leaves(node: Call) -> list[Any]:
+def _leaves(node: Call) -> list[object]:
     """The nodes and constants among the arguments; numbers that may vary as `_VARYING`."""
-    leaves: list[Any] = []
+    leaves: list[Operand] = []
     map_leaves(leaves.append, _with_varying(node))
     return leaves
 
 
-def _structure(nest: Any) -> str:
+def _structure(nest: object) -> str:
     return repr(map_leaves(lambda leaf: 0, nest))
 
 
-def _with_varying(node: Call) -> Any:
+def _with_varying(node: Call) -> object:
     """The arguments, with marks for numbers that an array may replace."""
     args, kwargs = node.args, node.kwargs
     if is_op(node, "getitem", "setitem") and len(args) > 1 and _has_one_group(args[1]):
@@ -179,11 +181,11 @@ def _with_varying(node: Call) -> Any:
     return args, kwargs
 
 
-def _is_index(x: Any) -> bool:
+def _is_index(x: object) -> bool:
     return type(x) is int and x >= 0
 
 
-def _has_one_group(index: Any) -> bool:
+def _has_one_group(index: object) -> bool:
     """Whether integers of an index stand side by side; as arrays, others would move the axes."""
     items = index if isinstance(index, tuple) else (index,)
     if any(isinstance(x, (Node, list)) for x in items):
@@ -212,7 +214,7 @@ class _Loop:
         #: (call of the body, its value before the loop) → parameter
         self._carries: dict[tuple[int, Node], Input] = {}
         #: values of the steps → parameter
-        self._rows: list[tuple[list[Any], Input]] = []
+        self._rows: list[tuple[list[Operand], Input]] = []
         self._body: list[Call] = []
 
     def fits(self) -> bool:
@@ -240,12 +242,12 @@ class _Loop:
         return {x for x in iter_nodes([later, self.program.results]) if x in self._places}
 
     @staticmethod
-    def _plain_leaves(node: Call) -> list[Any]:
-        leaves: list[Any] = []
+    def _plain_leaves(node: Call) -> list[Operand]:
+        leaves: list[Operand] = []
         map_leaves(leaves.append, (node.args, node.kwargs))
         return leaves
 
-    def _merged(self, column: list[Any], call: Call) -> tuple[Any] | None:
+    def _merged(self, column: list[Operand], call: Call) -> tuple[Argument] | None:
         """The argument of the body for the arguments of the steps, in a tuple; None if they do not fit."""
         first = column[0]
         if not isinstance(first, Node):
@@ -287,7 +289,7 @@ class _Loop:
             np.array_equal(arrays[0], x, equal_nan=arrays[0].dtype.kind in "fc") for x in arrays
         )
 
-    def _row(self, column: list[Any], aval: Aval) -> Input:
+    def _row(self, column: list[Operand], aval: Aval) -> Input:
         for values, parameter in self._rows:
             if parameter.aval == aval and all(map(_is_same, values, column)):
                 return parameter
@@ -301,7 +303,7 @@ class _Loop:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def written(self) -> tuple[list[Call], dict[Node, Any]]:
+    def written(self) -> tuple[list[Call], dict[Node, Operand]]:
         """The calls that replace the groups, and old node → new node."""
         like, used = self._calls[0], self._used()
         finals: dict[int, int] = {}
@@ -315,10 +317,10 @@ class _Loop:
         carried = tuple([self._body[i] for i, _ in self._carries])
         parameters = tuple(self._carries.values())
         if xs or needed:
-            output: Any = (carried, tuple([self._body[i] for i in needed]))
+            output: Argument = (carried, tuple([self._body[i] for i in needed]))
             rows = tuple([parameter for _, parameter in self._rows])
             body = self._function(("carry", "row"), (parameters, rows), output)
-            kwargs = {} if xs else {"length": self.count}
+            kwargs: dict[str, Argument] = {} if xs else {"length": self.count}
             loop = self._call("scan", (body, carry, xs), kwargs, like)
             carries, stacked = self._item(loop, 0, None), self._item(loop, 1, None)
         else:
@@ -326,7 +328,7 @@ class _Loop:
             body = self._function(("i", "carry"), (i, parameters), carried)
             carries = self._call("fori_loop", (0, self.count, body, carry), {}, like)
             stacked = carries
-        replaced: dict[Node, Any] = {}
+        replaced: dict[Node, Operand] = {}
         for n, i in enumerate(needed):
             aval = self._body[i].aval
             assert aval is not None
@@ -340,7 +342,12 @@ class _Loop:
                 replaced[node] = self._item(carries, n, node.aval)
         return self._new, replaced
 
-    def _function(self, names: tuple[str, ...], parameters: Any, output: Any) -> Body:
+    def _function(
+        self,
+        names: tuple[str, ...],
+        parameters: tuple[Input | tuple[Input, ...], ...],
+        output: Argument,
+    ) -> Body:
         calls, inner = _Program(self.program.writer, self._body, output).rolled()
         writer = self.program.writer
         captured = tuple(
@@ -351,7 +358,7 @@ class _Loop:
         )
         return Body(writer.name("step"), captured, parameters, calls, substituted(output, inner))
 
-    def _stacked(self, column: list[Any], parameter: Node, like: Call) -> Node:
+    def _stacked(self, column: list[Operand], parameter: Node, like: Call) -> Node:
         """The values of all steps as one array."""
         aval = parameter.aval
         assert aval is not None
@@ -367,11 +374,13 @@ class _Loop:
         array = ops.to_backend(values, writer.graph.backend)
         return writer.variable("constants", parameter.name, array)
 
-    def _op(self, name: str, args: tuple[Any, ...], aval: Aval | None) -> Node:
+    def _op(self, name: str, args: tuple[Argument, ...], aval: Aval | None) -> Node:
         function = getattr(ops, name)
         return self._added(name, function, f"na.{name}", args, {}, aval)
 
-    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], like: Call) -> Node:
+    def _call(
+        self, name: str, args: tuple[Argument, ...], kwargs: dict[str, Argument], like: Call
+    ) -> Node:
         return self._added(name, getattr(transforms, name), f"na.{name}", args, kwargs, None)
 
     def _item(self, of: Node, index: int, aval: Aval | None) -> Node:
@@ -380,10 +389,10 @@ class _Loop:
     def _added(
         self,
         name: str,
-        target: Any,
+        target: Callable[..., Nest],
         target_name: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
         aval: Aval | None,
     ) -> Node:
         like = self._calls[0]
@@ -401,11 +410,11 @@ class _Loop:
         return node
 
 
-def _filled(node: Call, leaves: list[Any]) -> Any:
+def _filled(node: Call, leaves: list[Argument]) -> tuple[tuple[Argument, ...], dict[str, Argument]]:
     """The arguments of a call with other leaves."""
     values = iter(leaves)
     return map_leaves(lambda _: next(values), (node.args, node.kwargs))
 
 
-def _is_same(x: Any, y: Any) -> bool:
+def _is_same(x: object, y: object) -> bool:
     return x is y if isinstance(x, Node) else type(x) is type(y) and repr(x) == repr(y)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nestarray.errors import ConversionError
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Call, Node, is_input, iter_nodes
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.rewriting import Rule, Writer, place_of, rewrite
+from nestarray.typing import Array
 
 
 def fold_parameters(graph: Graph) -> Graph:
@@ -38,12 +37,12 @@ def check_evaluation(name: str, graph: Graph) -> None:
         )
 
 
-def _known(writer: Writer, node: Call) -> tuple[Any] | None:
+def _known(writer: Writer, node: Call) -> tuple[Array] | None:
     value = known_value(writer, node, ("v", "s", "constants"))
     return None if value is None else (value,)
 
 
-def _variable(writer: Writer, node: Call, value: Any) -> Node:
+def _variable(writer: Writer, node: Call, value: Array) -> Node:
     """A variable instead of the call.
 
     Before::

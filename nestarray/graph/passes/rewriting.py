@@ -12,8 +12,8 @@ import functools
 import inspect
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 from nestarray import dtypes
 from nestarray.container import Container
@@ -22,11 +22,13 @@ from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
     Input,
     Node,
+    Operand,
     is_input,
     is_variable,
     iter_nodes,
@@ -36,9 +38,10 @@ from nestarray.graph.node import (
     substituted,
 )
 from nestarray.traits import Trait
+from nestarray.typing import Array
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
-Rewrite = Callable[["Writer", Call], Any]
+Rewrite = Callable[["Writer", Call], "Argument"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,36 +55,36 @@ class Rule:
             keeps the call.
     """
 
-    pattern: Callable[[Writer, Call], tuple[Any, ...] | None]
-    replacement: Callable[..., Any]
+    pattern: Callable[[Writer, Call], tuple[object, ...] | None]
+    replacement: Callable[..., Argument]
 
-    def __call__(self, writer: Writer, node: Call) -> Any:
+    def __call__(self, writer: Writer, node: Call) -> Argument:
         """The new value of a call; None to keep it."""
         arguments = self.pattern(writer, node)
         return None if arguments is None else self.replacement(writer, node, *arguments)
 
 
-def op_name(node: Any) -> str:
+def op_name(node: object) -> str:
     """The name of the op that a node calls; empty for other nodes, and for numbers."""
     record = _record(node)
     return "" if record is None else record.name
 
 
-def _record(node: Any) -> Op | None:
+def _record(node: object) -> Op | None:
     return getattr(node.target, "op", None) if isinstance(node, Call) else None
 
 
-def is_op(node: Any, *names: str) -> TypeGuard[Call]:
+def is_op(node: object, *names: str) -> TypeGuard[Call]:
     """Whether a call is of an op of one of these names."""
     return op_name(node) in names
 
 
-def has(node: Any, trait: Trait) -> TypeGuard[Call]:
+def has(node: object, trait: Trait) -> TypeGuard[Call]:
     """Whether a call is of an op with a trait; a reshape in another order than C is no view."""
     record = _record(node)
-    if record is None or (trait in Trait.RESHAPE and node.kwargs.get("order", "C") != "C"):
+    if not isinstance(node, Call) or record is None or trait not in record.traits:
         return False
-    return trait in record.traits
+    return trait not in Trait.RESHAPE or node.kwargs.get("order", "C") == "C"
 
 
 def any_layout(name: str) -> str:
@@ -90,12 +93,12 @@ def any_layout(name: str) -> str:
     return next((form for form in forms if "data_format" in OPS[form].signature.parameters), "")
 
 
-def is_arithmetic(node: Any) -> bool:
+def is_arithmetic(node: object) -> bool:
     """Whether a call computes elements from arrays and numbers alone, which broadcast."""
     return has(node, Trait.ELEMENTWISE) and node.target.op.is_of_arrays
 
 
-def arguments_of(node: Call) -> dict[str, Any]:
+def arguments_of(node: Call) -> dict[str, Operand]:
     """The arguments of a call by parameter, with defaults."""
     bound = _signature(node.target).bind(*node.args, **node.kwargs)
     bound.apply_defaults()
@@ -121,8 +124,8 @@ class Writer:
         self.calls: list[Call] = []
         self.scopes: tuple[int, ...] = (0,)
         self._next_scope = 1
-        self.stands_for: dict[Node, Any] = {}
-        self.values: dict[str, dict[str, Any]] = {
+        self.stands_for: dict[Node, Operand] = {}
+        self.values: dict[str, dict[str, Array]] = {
             name: dict(getattr(graph, name).flat_items()) for name in ("v", "s", "constants")
         }
         self._taken = names_of(graph.nodes)
@@ -136,11 +139,11 @@ class Writer:
         """Whether a value has one reader."""
         return self.uses[place_of(node)] == 1
 
-    def value_of(self, node: Input) -> Any:
+    def value_of(self, node: Input) -> Array:
         """The array of a variable or a constant."""
         return self.values[node.source][node.path]
 
-    def variable(self, source: str, path: str, value: Any) -> Input:
+    def variable(self, source: str, path: str, value: Array) -> Input:
         """A new variable or constant of the graph; `path` gets a number if it is taken."""
         unique, number = path, 1
         while unique in self.values[source] or _is_within(unique, self.values[source]):
@@ -154,7 +157,13 @@ class Writer:
         return valid_name(wanted, self._taken)
 
     def call(
-        self, op: str, *args: Any, like: Call, aval: Aval | None, name: str = "", **kwargs: Any
+        self,
+        op: str,
+        *args: Argument,
+        like: Call,
+        aval: Aval | None,
+        name: str = "",
+        **kwargs: Operand,
     ) -> Call:
         """Write a call of an op.
 
@@ -259,7 +268,7 @@ def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
     """How often each value is read, also in the functions of loops, by `place_of`."""
     read: list[Node] = []
 
-    def note(leaf: Any) -> None:
+    def note(leaf: Argument) -> None:
         if isinstance(leaf, Node):
             read.append(leaf)
         elif isinstance(leaf, Body):
@@ -269,7 +278,9 @@ def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
     return Counter(map(place_of, read))
 
 
-def _used_variables(calls: Iterable[Call], only: Any = None) -> set[tuple[str, str]]:
+def _used_variables(
+    calls: Iterable[Call], only: Collection[Node] | None = None
+) -> set[tuple[str, str]]:
     return {
         place_of(used)
         for node in calls
@@ -283,7 +294,7 @@ def _is_within(path: str, paths: Iterable[str]) -> bool:
     return any(p.startswith(f"{path}/") or path.startswith(f"{p}/") for p in paths)
 
 
-def _container(before: Container, leaves: dict[str, Any]) -> Container:
+def _container(before: Container, leaves: dict[str, Array]) -> Container:
     """`before` with these leaves; their nodes stay of the kind that they were."""
     after = before
     for path, leaf in before.flat_items():
@@ -316,7 +327,7 @@ def rewrite(
 def _rewrite(
     writer: Writer, calls: Iterable[Call], rules: Sequence[Rewrite], in_bodies: bool
 ) -> None:
-    def of_leaf(leaf: Any) -> Any:
+    def of_leaf(leaf: Argument) -> Argument:
         if isinstance(leaf, Body) and in_bodies:
             return _rewritten(writer, leaf, rules)
         return substituted(leaf, writer.stands_for)

@@ -6,10 +6,10 @@ array, and a loop over them carries it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Call, Node, iter_nodes
+from nestarray.graph.node import Argument, Aval, Call, Node, Operand, iter_nodes
 from nestarray.graph.passes.rewriting import Rule, Writer, is_op, rewrite
 
 
@@ -18,7 +18,7 @@ def forward_stores(graph: Graph) -> Graph:
     return _stack_stores(rewrite(graph, *READS))
 
 
-def _stored_row(_: Writer, node: Call) -> tuple[Any, Any] | None:
+def _stored_row(_: Writer, node: Call) -> tuple[Operand, Operand] | None:
     """The array before other writes, and the index; () as the index of the value itself."""
     if node.aval is None or not is_op(node, "getitem") or len(node.args) != 2:
         return None
@@ -34,7 +34,7 @@ def _stored_row(_: Writer, node: Call) -> tuple[Any, Any] | None:
     return None if x is node.args[0] else (x, index)
 
 
-def _read_before(writer: Writer, node: Call, x: Node, index: Any) -> Node:
+def _read_before(writer: Writer, node: Call, x: Node, index: Argument) -> Node:
     """Read the value that was written.
 
     Before::
@@ -101,7 +101,7 @@ def _stacked(writer: Writer, node: Call, rows: list[Node]) -> Node:
     return writer.call("stack", rows, like=node, aval=node.aval, name=node.name)
 
 
-def _written_row(node: Any) -> tuple[Any, int, Node] | None:
+def _written_row(node: object) -> tuple[Operand, int, Node] | None:
     """(array before, row, value) of a call that writes a whole row; None for another node."""
     if not is_op(node, "setitem") or node.kwargs or node.aval is None:
         return None
@@ -111,7 +111,7 @@ def _written_row(node: Any) -> tuple[Any, int, Node] | None:
     return (x, i, value) if is_written else None
 
 
-def _is_row(index: Any) -> bool:
+def _is_row(index: Argument) -> TypeGuard[int]:
     return type(index) is int and index >= 0
 
 
@@ -162,7 +162,7 @@ def _slices(writer: Writer, node: Call, groups: list[list[Node]]) -> Node:
     return writer.call("concat", parts, like=node, aval=node.aval, name=node.name)
 
 
-def _are_consecutive(*values: Any) -> bool:
+def _are_consecutive(*values: Operand) -> bool:
     """Whether two values are one row of an array and the next one."""
     if not all(is_op(x, "getitem") for x in values):
         return False
@@ -170,7 +170,7 @@ def _are_consecutive(*values: Any) -> bool:
     return x is y and _is_row(i) and _is_row(j) and i + 1 == j
 
 
-def _rows(writer: Writer, values: list[Any], like: Call, aval: Aval) -> Node:
+def _rows(writer: Writer, values: list[Operand], like: Call, aval: Aval) -> Node:
     """Consecutive rows as one array."""
     if len(values) == 1:
         return writer.call("stack", values, like=like, aval=aval)

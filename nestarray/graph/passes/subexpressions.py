@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Call, Node, bodies, is_variable
@@ -53,9 +52,9 @@ def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None)
     return rewrite(graph, rule, in_bodies=True)
 
 
-def is_equal(x: Any, y: Any) -> bool:
+def is_equal(x: object, y: object) -> bool:
     """Whether two nests of nodes and constants have the same values: also by equal calls."""
-    if isinstance(x, (list, tuple)) and type(x) is type(y):
+    if isinstance(x, (list, tuple)) and isinstance(y, (list, tuple)) and type(x) is type(y):
         return len(x) == len(y) and all(map(is_equal, x, y))
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return is_equal([*x.items()], [*y.items()])
@@ -66,7 +65,7 @@ def is_equal(x: Any, y: Any) -> bool:
     return x.target_name == y.target_name and is_equal((x.args, x.kwargs), (y.args, y.kwargs))
 
 
-def _key(value: Any) -> Hashable:
+def _key(value: object) -> Hashable:
     """Equal for equal arguments; 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     if isinstance(value, Node):
         return (value.source, value.path) if is_variable(value) else id(value)

@@ -11,16 +11,27 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from typing import Any
+from collections.abc import Sequence
 
 from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Body, Call, Node, iter_nodes, map_leaves, substituted
+from nestarray.graph.node import (
+    Argument,
+    Aval,
+    Body,
+    Call,
+    Node,
+    Operand,
+    iter_nodes,
+    map_leaves,
+    substituted,
+)
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name
 from nestarray.graph.passes.view_calls import emit, reshaped
 from nestarray.graph.passes.views import Order, View, order_of
 from nestarray.sizes import Size, names_of, value_at
 from nestarray.traits import Trait
+from nestarray.typing import Axes, Axis
 
 #: A number for each open size, to compare how many elements are moved.
 _OPEN = 1 << 10
@@ -54,7 +65,7 @@ def _inverse(order: Order) -> Order:
     return tuple([order.index(i) for i in range(len(order))])
 
 
-def _renamed(axis: Any, order: Order) -> Any:
+def _renamed(axis: Axes, order: Order) -> Operand:
     """An axis, or several, of a transposed value as axes of the value before."""
     return order[axis] if isinstance(axis, int) else tuple([order[i] for i in axis])
 
@@ -107,7 +118,7 @@ class _Transposer:
         else:
             self.pairs[node] = base, order
 
-    def plain(self, x: Any) -> Any:
+    def plain(self, x: Argument) -> Operand:
         """A node in the new graph, transposed if it must be; other values themselves."""
         if isinstance(x, Body):
             for node in x.free:
@@ -129,7 +140,7 @@ class _Transposer:
             self.views[base, view] = new
         return self.views[base, view]
 
-    def in_order(self, x: Any, order: Order, like: Call) -> Any:
+    def in_order(self, x: Argument, order: Order, like: Call) -> Operand:
         """An operand as it broadcasts with a value whose transpose in `order` it went with."""
         if not isinstance(x, Node) or x.aval is None:
             return self.plain(x)
@@ -141,7 +152,12 @@ class _Transposer:
         return self.viewed(base, wide and wide.permuted(_inverse(order)), like)
 
     def write(
-        self, node: Call, args: Any, kwargs: Any, order: Order | None = None, op: str = ""
+        self,
+        node: Call,
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
+        order: Order | None = None,
+        op: str = "",
     ) -> None:
         """Write the call with other arguments; its result has its axes in this order.
 
@@ -151,7 +167,7 @@ class _Transposer:
             order: of the axes of `node`, of which the result is a transpose.
             op: another op.
         """
-        fields: dict[str, Any] = {"args": args, "kwargs": kwargs}
+        fields: dict[str, object] = {"args": args, "kwargs": kwargs}
         if op:
             fields |= {"target": OPS[op].function, "target_name": f"na.{op}"}
         if order is not None and order != tuple(sorted(order)):
@@ -206,7 +222,7 @@ class _Transposer:
             return self.rows(node, order, arguments.get("axis", -1))
         return has(node, Trait.ELEMENTWISE) and self.each(node, order)
 
-    def result(self, node: Call, source: Node, index: Any) -> bool:
+    def result(self, node: Call, source: Node, index: int) -> bool:
         """A size, or the first of several results."""
         if source in self.shapes:
             self.write(node, (self.plain(source), self.shapes[source][index]), {})
@@ -216,13 +232,13 @@ class _Transposer:
             return True
         return False
 
-    def each(self, node: Call, order: Order, **settings: Any) -> bool:
+    def each(self, node: Call, order: Order, **settings: Argument) -> bool:
         """A call whose arguments have the axes of its result, or are broadcast."""
         args, kwargs = map_leaves(lambda x: self.in_order(x, order, node), (node.args, node.kwargs))
         self.write(node, args, kwargs | settings, order)
         return True
 
-    def along(self, node: Call, order: Order, result: Order | None, **settings: Any) -> bool:
+    def along(self, node: Call, order: Order, result: Order | None, **settings: Argument) -> bool:
         """A call of which the first argument alone has the axes of its result."""
         args, kwargs = map_leaves(self.plain, (node.args[1:], node.kwargs))
         self.write(
@@ -230,7 +246,7 @@ class _Transposer:
         )
         return True
 
-    def rows(self, node: Call, order: Order, axis: Any) -> bool:
+    def rows(self, node: Call, order: Order, axis: Axis) -> bool:
         """A function along the renamed axis; the last one if it has weights, as kernels want it."""
         last = len(order) - 1
         if len(OPS[op_name(node)].array_parameters) > 1:
@@ -245,7 +261,7 @@ class _Transposer:
         other = "channels_last" if is_first else "channels_first"
         return order == moved and self.along(node, order, order, data_format=other)
 
-    def pad(self, node: Call, order: Order, widths: Any) -> bool:
+    def pad(self, node: Call, order: Order, widths: int | Sequence[Sequence[Argument]]) -> bool:
         """A border, whose widths change places."""
         pairs = () if isinstance(widths, int) else widths
         if len(pairs) != len(order) or not all(isinstance(w, (list, tuple)) for w in pairs):
@@ -256,14 +272,14 @@ class _Transposer:
         self.write(node, (x, moved), map_leaves(self.plain, settings), order)
         return True
 
-    def pool(self, node: Call, order: Order, size: Any) -> bool:
+    def pool(self, node: Call, order: Order, size: Axes) -> bool:
         """Adaptive pooling to one element is a reduction."""
         if any(n != 1 for n in (size if isinstance(size, (list, tuple)) else (size,))):
             return False
         op = "mean" if "_avg_" in op_name(node) else "max"
         return self.reduce(node, order, tuple(range(2, len(order))), True, op)
 
-    def reduce(self, node: Call, order: Order, axis: Any, keepdims: bool, op: str = "") -> bool:
+    def reduce(self, node: Call, order: Order, axis: Axis, keepdims: bool, op: str = "") -> bool:
         """A reduction over the renamed axes; the other axes keep their order."""
         if len([*iter_nodes((node.args, node.kwargs))]) != 1:
             return False

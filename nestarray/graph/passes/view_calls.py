@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from nestarray.graph.node import Aval, Call, Node
+from nestarray.graph.node import Argument, Aval, Call, Node, Operand
 from nestarray.graph.passes.rewriting import Writer, place_of
 from nestarray.graph.passes.views import WHOLE, Factors, Shape, View, size_of
 from nestarray.sizes import IntOrSize, Size
@@ -16,7 +17,7 @@ class Step(NamedTuple):
     """A call: the op, its argument after the array, and the shape of the result."""
 
     op: str
-    argument: Any
+    argument: Argument
     shape: Shape
 
 
@@ -24,7 +25,7 @@ class _Part(NamedTuple):
     """An axis before an access: its size, the item of the access, the factors that it has."""
 
     size: IntOrSize
-    item: Any
+    item: Operand
     factors: Factors
 
     @property
@@ -89,10 +90,10 @@ def _plan(view: View, is_split: bool, is_late: bool) -> list[Step] | None:
         places = {run: iter([i for i, x in enumerate(runs) if x == run]) for run in runs}
         new = goal if is_plain else [*[()] * runs.count(()), *moved]
         order = tuple([next(places[run]) for run in new])
-        calls.append(Step("reshape", shape := tuple(map(size_of, runs)), shape))
+        calls.append(Step("reshape", shape := tuple([size_of(run) for run in runs]), shape))
         calls.append(Step("permute_dims", order, tuple([shape[i] for i in order])))
     for op, axes in (("reshape", goal), ("broadcast_to", target), ("reshape", view.axes)):
-        calls.append(Step(op, shape := tuple(map(size_of, axes)), shape))
+        calls.append(Step(op, shape := tuple([size_of(axis) for axis in axes]), shape))
     pairs = zip([Step("", (), view.base), *calls], calls, strict=False)
     is_shaped = ("reshape", "broadcast_to")
     return [y for x, y in pairs if (x.shape != y.shape if y.op in is_shaped else y.argument != ())]
@@ -189,7 +190,7 @@ def emit(
     name: str = "",
     *,
     most: int | None = None,
-    shared: dict[Any, Node] | None = None,
+    shared: dict[Hashable, Node] | None = None,
 ) -> Node | None:
     """Write the fewest calls of a view of an array, at the place of `like` in the source.
 
@@ -214,8 +215,8 @@ def emit(
             shared |= {key: value} if key and value else {}
         else:
             args, settings = ((), {"axis": argument}) if op == "flip" else ((argument,), {})
-            settings |= {"like": like, "aval": Aval(shape, value.aval.dtype), "name": label}
-            value = writer.call(op, value, *args, **settings)
+            aval = Aval(shape, value.aval.dtype)
+            value = writer.call(op, value, *args, like=like, aval=aval, name=label, **settings)
     return value
 
 
@@ -249,18 +250,18 @@ def reshaped(
     is_open = [i for i, n in enumerate(shape) if isinstance(n, Size)]
     old, new = ([i for i, n in enumerate(sizes) if n == 1] for sizes in (before, shape))
     if len(is_open) > 1 and [n for n in before if n != 1] == [n for n in shape if n != 1]:
-        settings: dict[str, Any] = {"like": like, "aval": Aval(shape, x.aval.dtype), "name": name}
+        call = partial(writer.call, like=like, aval=Aval(shape, x.aval.dtype), name=name)
         if not old or not new:
             op, axes = ("squeeze", old) if old else ("expand_dims", new)
             axis = axes[0] if len(axes) == 1 else tuple(axes)
-            return writer.call(op, x, axis=axis, **settings)
+            return call(op, x, axis=axis)
         if len(old) == len(new):
             places = [iter(old), iter([i for i, n in enumerate(before) if n != 1])]
             order = [next(places[n != 1]) for n in shape]
-            return writer.call("permute_dims", x, tuple(order), **settings)
+            return call("permute_dims", x, tuple(order))
         inner = reshaped(writer, x, tuple([n for n in before if n != 1]), like)
         return inner and reshaped(writer, inner, shape, like, name)
-    sizes: list[Any] = [-1 if i in is_open else n for i, n in enumerate(shape)]
+    sizes: list[Argument] = [-1 if i in is_open else n for i, n in enumerate(shape)]
     if len(is_open) > 1:
         if not {shape[i] for i in is_open} <= {*batch.aval.shape}:
             return None

@@ -11,11 +11,11 @@ import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from nestarray.graph.node import Call, Node
+from nestarray.graph.node import Argument, Call, Node, Operand
 from nestarray.graph.passes.rewriting import arguments_of, has, is_op
 from nestarray.sizes import IntOrSize
 from nestarray.traits import Trait
@@ -74,7 +74,7 @@ class View:
     """
 
     base: Shape
-    start: tuple[Any, ...]
+    start: tuple[Operand, ...]
     axes: tuple[Factors, ...]
 
     @classmethod
@@ -185,7 +185,7 @@ class View:
         axes = [axis if axis or n == 1 else (Factor(-1, n, 0),) for axis, n in pairs]
         return replace(self, axes=tuple(axes))
 
-    def accessed(self, items: Sequence[Any], shape: Shape) -> View | None:
+    def accessed(self, items: Sequence[Argument], shape: Shape) -> View | None:
         """The view at positions and slices; None at others, and for parts of merged axes.
 
         Args:
@@ -232,7 +232,7 @@ def size_of(factors: Iterable[Factor]) -> IntOrSize:
     return math.prod([x.size for x in factors])
 
 
-def _accessed(factors: Factors, item: Any, size: IntOrSize) -> tuple[Any, Factors] | None:
+def _accessed(factors: Factors, item: Argument, size: IntOrSize) -> tuple[Operand, Factors] | None:
     """The first position of an item along an axis, and the factors left; None if it is not known."""
     total = size_of(factors)
     if type(item) is int:
@@ -258,7 +258,7 @@ def _accessed(factors: Factors, item: Any, size: IntOrSize) -> tuple[Any, Factor
     return first, (Factor(factors[0].axis, size, factors[0].step * step),) if size != 1 else ()
 
 
-def order_of(node: Any) -> Order | None:
+def order_of(node: object) -> Order | None:
     """The order of axes by which a call transposes its argument; None if it does not."""
     if not has(node, Trait.VIEW) or has(node, Trait.RESHAPE) or node.aval is None:
         return None

@@ -10,20 +10,20 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import OPS, Op, register_interpreter, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.frontends import registry
-from nestarray.graph.node import Aval, Body, Input, Node, map_leaves, map_nodes
+from nestarray.graph.node import Aval, Body, Function, Input, Node, map_leaves, map_nodes
 from nestarray.graph.record.recorder import Recorder, Traced, Write
 from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
 from nestarray.transforms.abstract import Abstract, OpenNumber, OpenSize, Scope, UndecidedSize
+from nestarray.typing import Nest
 
 
 class AbstractTraced(Traced):
@@ -34,17 +34,17 @@ class AbstractTraced(Traced):
     _value: Abstract
 
     @property
-    def shape(self) -> tuple[Any, ...]:
+    def shape(self) -> tuple[IntOrSize, ...]:
         """The sizes of the axes; those that are open are `OpenSize`."""
         return tuple([self._recorder.size(self, i) for i in range(len(self._value.sizes))])
 
     @property
-    def size(self) -> Any:
+    def size(self) -> Nest:
         """The number of elements."""
         return math.prod(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Nest:
         """The dtype, in the framework's own words."""
         return backends.core(self.backend).native_dtype(self._value.dtype)
 
@@ -75,14 +75,14 @@ class _RecordedScope:
     def __init__(self, recorder: AbstractRecorder) -> None:
         self.recorder = recorder
 
-    def decide(self, left: Any, sign: str, right: Any) -> bool:
+    def decide(self, left: Nest, sign: str, right: Nest) -> bool:
         scope = self.recorder.scope
         known = scope.relations.decide(left, sign, right)
         if known is None and not scope.makes_conditions:
             raise UndecidedSize(f"lower: the code decides by a size: {left} {sign} {right}")
         return scope.decide(left, sign, right) if known is None else known
 
-    def maker(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Any:
+    def maker(self, function: Function | str, operands: tuple[Nest, ...]) -> Nest:
         return partial(self.recorder.arithmetic, function, operands)
 
 
@@ -110,16 +110,16 @@ class AbstractRecorder(Recorder):
         self.runs_on = runs_on or backend or "numpy"
         self._inputs: dict[str, tuple[Node, int]] = {}
         self._shapes: dict[Node, Node] = {}
-        self._sizes: dict[Any, Node] = {}
+        self._sizes: dict[Hashable, Node] = {}
 
     # -- sizes -----------------------------------------------------------------------------
 
-    def size(self, x: AbstractTraced, axis: int) -> Any:
+    def size(self, x: AbstractTraced, axis: int) -> Nest:
         """The length of an axis."""
         n = x._value.sizes[axis]
         return n if isinstance(n, int) else self.as_seen(n, partial(self._length, x, axis))
 
-    def as_seen(self, number: Any, make: Callable[[], Node]) -> Any:
+    def as_seen(self, number: Nest, make: Callable[[], Node]) -> Nest:
         """A size as recorded code sees it."""
         return abstract.as_code_sees(number, self._seen, make)  # type: ignore[arg-type]
 
@@ -134,7 +134,7 @@ class AbstractRecorder(Recorder):
             )
         return self._written("size", operator.getitem, "getitem", (self._shapes[array], axis))
 
-    def arithmetic(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Node:
+    def arithmetic(self, function: Function | str, operands: tuple[Nest, ...]) -> Node:
         """The call of an operator, or of a function that rounds, on sizes."""
         arguments = tuple([self.node_of(x, "size") for x in operands])
         if isinstance(function, str):
@@ -151,7 +151,7 @@ class AbstractRecorder(Recorder):
             self._sizes[size.expression] = make()
         return self._sizes[size.expression]
 
-    def _named(self, size: Any) -> Node:
+    def _named(self, size: Nest) -> Node:
         """The node of a size that the code has not computed: of an input's axis."""
         if not isinstance(size, Size) or size.name not in self._inputs:
             raise UndecidedSize(f"lower: no array has the size {size}")
@@ -170,12 +170,14 @@ class AbstractRecorder(Recorder):
         finally:
             self._shapes, self._sizes = outside
 
-    def _written(self, name: str, target: Any, target_name: str, args: tuple[Any, ...]) -> Node:
+    def _written(
+        self, name: str, target: Function, target_name: str, args: tuple[Nest, ...]
+    ) -> Node:
         return self.builder.call(name, target, target_name, args, **self._place(name))
 
     # -- calls -----------------------------------------------------------------------------
 
-    def node_of(self, value: Any, where: str) -> Any:
+    def node_of(self, value: Nest, where: str) -> Nest:
         """The node or the constant of a value."""
         return self.size_node(value) if is_size(value) else super().node_of(value, where)
 
@@ -191,13 +193,13 @@ class AbstractRecorder(Recorder):
         """An array of the recording's framework."""
         return Abstract(sizes, dtype, self.scope, self.runs_on)
 
-    def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, op: Op, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
         """Compute the shape of `op`, and record it."""
         if op.name == "shape":
             return args[0].shape
         return super().call(op, self._numbers_as_arrays(op, args), kwargs)
 
-    def _numbers_as_arrays(self, op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _numbers_as_arrays(self, op: Op, args: tuple[Nest, ...]) -> tuple[Nest, ...]:
         """Replace sizes in calls with arrays by arrays of the promoted dtype.
 
         Tracers hold sizes as expressions (JAX) or integer tensors (TensorFlow), which promote
@@ -219,13 +221,13 @@ class AbstractRecorder(Recorder):
         return tuple(operands)
 
     def compute(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Any:
+        self, function: Function, args: tuple[Nest, ...], kwargs: Mapping[str, Nest]
+    ) -> Nest:
         """The abstract result of `function`."""
         args, kwargs = map_leaves(self._abstract_of, [args, dict(kwargs)])
         return abstract.evaluate(function, args, kwargs)
 
-    def _abstract_of(self, x: Any) -> Any:
+    def _abstract_of(self, x: Nest) -> Nest:
         """The shape and dtype of an array, and a size that is not recorded; others unchanged."""
         if is_size(x):
             return abstract.as_code_sees(x.expression, self.scope)
@@ -234,11 +236,11 @@ class AbstractRecorder(Recorder):
             return self.abstract(tuple(map(int, x.shape)), dtypes.dtype_of(x))
         return x
 
-    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    def _run(self, function: Function, arguments: list[Nest]) -> Nest:
         args, kwargs = map_nodes(lambda node: self._abstract_of(self._behind[node]), arguments)
         return abstract.evaluate(function, args, kwargs)
 
-    def _traced(self, result: Any, write: Write, name: str) -> Any:
+    def _traced(self, result: Nest, write: Write, name: str) -> Nest:
         if isinstance(result, Abstract):
             aval = Aval(result.sizes, result.dtype)
             return AbstractTraced(result, write(name, aval=aval), self)
@@ -261,18 +263,18 @@ _ROUNDINGS = {
 }  # fmt: skip
 
 
-def is_size(x: Any) -> bool:
+def is_size(x: object) -> bool:
     """Whether `x` is an open size or a number made of sizes."""
     return isinstance(x, OpenNumber)
 
 
-def _holds_abstract(nest: Any) -> bool:
+def _holds_abstract(nest: object) -> bool:
     if isinstance(nest, (tuple, list)):
         return any(map(_holds_abstract, nest))
     return isinstance(nest, Abstract)
 
 
-def _record_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _record_sizes(op: Op, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
     """The handler of calls whose arguments are sizes; NotImplemented if there are none."""
     numbers: list[OpenNumber] = []
     map_leaves(lambda x: numbers.append(x) if is_size(x) else None, [*args, kwargs])

@@ -8,18 +8,17 @@ plain call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from nestarray import backends, dtypes, ops, transforms
 from nestarray.backends import control_flow as native
-from nestarray.graph.node import Body, iter_nodes, reached
+from nestarray.graph.node import Argument, Body, Function, iter_nodes, reached
 from nestarray.graph.record.recorder import Recorder
-from nestarray.typing import is_symbolic_size
+from nestarray.typing import Array, Nest, is_symbolic_size
 
-Arrays = tuple[Any, ...]
+Arrays = tuple[Array, ...]
 
 
 class ControlFlow:
@@ -28,13 +27,13 @@ class ControlFlow:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
-    def static_value(self, x: Any) -> Any:
+    def static_value(self, x: object) -> object:
         """The value of a scalar; a traced one has none."""
         if hasattr(x, "__traced_backend__"):
             return None
         return native.find(backends.backend_of(x), "static_value")(x)
 
-    def cond(self, pred: Any, true_branch: Any, false_branch: Any) -> Any:
+    def cond(self, pred: Array, true_branch: Function, false_branch: Function) -> Nest:
         """Two branches, of which the value of `pred` chooses one."""
         branches = [
             self._body("if_true", (), (), true_branch),
@@ -42,12 +41,14 @@ class ControlFlow:
         ]
         return self._call("cond", (pred, *branches), {})
 
-    def switch(self, index: Any, branches: Sequence[Any]) -> Any:
+    def switch(self, index: Array, branches: Sequence[Function]) -> Nest:
         """Branches, of which the value of `index` chooses one."""
         found = [self._body(f"case_{i}", (), (), branch) for i, branch in enumerate(branches)]
         return self._call("switch", (index, found), {})
 
-    def while_loop(self, test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Any:
+    def while_loop(
+        self, test: Function, body: Function, carry: Arrays, max_steps: int | None
+    ) -> Nest:
         """A loop as long as a value says so."""
         parts = [
             self._body("go_on", ("carry",), (carry,), test),
@@ -60,12 +61,12 @@ class ControlFlow:
         self,
         lower: int,
         upper: int,
-        body: Any,
+        body: Function,
         carry: Arrays,
-        like: Any,
+        like: Array,
         *,
         unroll: int | bool | None = None,
-    ) -> Any:
+    ) -> Nest:
         """A loop over integers."""
         first = ops.full((), lower, like=_value(like))
         part = self._body("body", ("i", "carry"), (first, carry), body)
@@ -74,14 +75,14 @@ class ControlFlow:
 
     def scan(
         self,
-        step: Any,
+        step: Function,
         carry: Arrays,
         xs: Arrays,
         length: int | None = None,
         *,
         reverse: bool = False,
         unroll: int | bool = 1,
-    ) -> Any:
+    ) -> Nest:
         """A loop over rows."""
         row = tuple([self._recorder.example(x, _first_row) for x in xs])
         body = self._body("step", ("carry", "row"), (carry, row), step)
@@ -90,17 +91,17 @@ class ControlFlow:
         settings |= {"unroll": unroll} if unroll != 1 else {}
         return self._call("scan", (body, carry, xs), settings)
 
-    def associative_scan(self, combine: Any, elems: Arrays, axis: int, reverse: bool) -> Any:
+    def associative_scan(self, combine: Function, elems: Arrays, axis: int, reverse: bool) -> Nest:
         """The combinations of slices, one by one: each is of another length."""
         return native.associative_scan(combine, elems, axis, reverse)
 
-    def vmap(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    def vmap(self, fn: Function, arrays: Sequence[Array]) -> Nest:
         """A function of one row for all rows at once: `na.map` of a batch that has them all."""
         return self._mapped(lambda row: fn(*row), arrays)[0]
 
     def vmap_with_common(
-        self, fn: Callable[..., Any], arrays: Sequence[Any]
-    ) -> tuple[Any, Any, list[int]]:
+        self, fn: Function, arrays: Sequence[Array]
+    ) -> tuple[Nest, Nest, list[int]]:
         """Return batched outputs, unbatched outputs, and indices of the latter that use the row."""
         count = 0
 
@@ -116,12 +117,17 @@ class ControlFlow:
         return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
 
     def call_with_vjp(
-        self, fn: Any, forward: Any, backward: Any, args: Arrays, nondiff: Sequence[int]
-    ) -> Any:
+        self,
+        fn: Function,
+        forward: Function,
+        backward: Function,
+        args: Arrays,
+        nondiff: Sequence[int],
+    ) -> Nest:
         """A function with a custom pullback."""
-        results: list[Any] = []
+        results: list[Nest] = []
 
-        def with_results(args: Arrays) -> Any:
+        def with_results(args: Arrays) -> Nest:
             results[:] = forward(args)
             return tuple(results)
 
@@ -134,7 +140,7 @@ class ControlFlow:
         settings = {"nondiff_argnums": tuple(nondiff)} if nondiff else {}
         return self._call("call_with_vjp", (whole, first, second, args), settings)
 
-    def call_with_jvp(self, fn: Any, rule: Any, args: Arrays) -> Any:
+    def call_with_jvp(self, fn: Function, rule: Function, args: Arrays) -> Nest:
         """A function with a custom directional derivative."""
         tangents = tuple([x for x in args if dtypes.dtype_of(x).is_inexact])
         parts = [
@@ -156,20 +162,18 @@ class ControlFlow:
             )
         return None
 
-    def is_differentiated(self, x: Any, depth: int) -> bool:
+    def is_differentiated(self, x: object, depth: int) -> bool:
         """Whether a derivative is taken of a value: it cannot be recorded."""
         return False
 
-    def _mapped(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Body]:
+    def _mapped(self, fn: Function, arrays: Sequence[Array]) -> tuple[Nest, Body]:
         given = tuple(arrays)
         row = tuple([self._recorder.example(x, _first_row) for x in given])
         body = self._body("row", ("row",), (row,), fn)
         count = int(given[0].shape[0])
         return self._call("map", (body, given), {"batch_size": max(count, 1)}), body
 
-    def _body(
-        self, name: str, names: tuple[str, ...], example: tuple[Any, ...], fn: Callable[..., Any]
-    ) -> Body:
+    def _body(self, name: str, names: tuple[str, ...], example: Arrays, fn: Function) -> Body:
         """The recorded code of `fn`, run on the arrays of `example`."""
         recorder = self._recorder
         given = [
@@ -190,24 +194,24 @@ class ControlFlow:
             body.output = _nodes(result, lambda x: recorder.node_of(x, f"{name}: result"))
         return body
 
-    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, name: str, args: tuple[Argument, ...], kwargs: Mapping[str, Argument]) -> Nest:
         public = getattr(transforms, name)
         return self._recorder.control_flow(name, public, args, kwargs)
 
 
-def _value(x: Any) -> Any:
+def _value(x: Array) -> Nest:
     return x._value if hasattr(x, "__traced_backend__") else x
 
 
-def _first_row(x: Any) -> Any:
+def _first_row(x: Array) -> Nest:
     if is_symbolic_size(x.shape[0]) or x.shape[0]:
         return ops.getitem(x, 0)
     return ops.zeros(x.shape[1:], dtype=x.dtype, like=x)
 
 
-def _flat(nest: tuple[Any, ...]) -> list[Any]:
+def _flat(nest: tuple[Nest, ...]) -> list[Nest]:
     return [y for x in nest for y in (x if isinstance(x, tuple) else (x,))]
 
 
-def _nodes(nest: Any, fn: Callable[[Any], Any]) -> Any:
+def _nodes(nest: Nest, fn: Callable[[Nest], Nest]) -> Nest:
     return tuple([_nodes(x, fn) for x in nest]) if isinstance(nest, tuple) else fn(nest)

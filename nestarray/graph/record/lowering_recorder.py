@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nestarray import dtypes
 from nestarray.backends import is_array
 from nestarray.errors import ConversionError, UnsupportedError
 from nestarray.graph.builder import Place
-from nestarray.graph.node import Call, Node, iter_nodes, map_nodes, substituted
+from nestarray.graph.node import Call, Function, Node, iter_nodes, map_nodes, substituted
 from nestarray.graph.record.abstract_recorder import AbstractRecorder, AbstractTraced, is_size
 from nestarray.graph.record.recorder import Traced, Write
 from nestarray.sizes import larger, smaller
 from nestarray.transforms import abstract
 from nestarray.transforms.abstract import Scope
+from nestarray.typing import Array, Nest
 
 #: Returns the random key of one call.
-Draw = Callable[[], Any]
+Draw = Callable[[], Array]
 
 #: Functions of sizes that code decides by, and that are exact.
-_OF_SIZES: dict[str, Callable[..., Any]] = {
+_OF_SIZES: dict[str, Function] = {
     "sym_max": larger, "sym_min": smaller, "max_dim": larger, "min_dim": smaller,
 }  # fmt: skip
 
@@ -36,8 +37,8 @@ class Kept(NamedTuple):
     """
 
     write: Write
-    function: Callable[..., Any]
-    used: dict[Node, Any]
+    function: Function
+    used: dict[Node, Nest]
 
 
 class LoweringRecorder(AbstractRecorder):
@@ -55,8 +56,8 @@ class LoweringRecorder(AbstractRecorder):
             self.unrecordable = (Exception,)
 
     def lowered(
-        self, old: Call, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
-    ) -> Any:
+        self, old: Call, run: Callable[[], Nest], value_of: Callable[[Node], Nest], draw: Draw
+    ) -> Nest:
         """The value of a call as ops, or of the call itself where its code cannot be recorded.
 
         Args:
@@ -74,7 +75,7 @@ class LoweringRecorder(AbstractRecorder):
         self._adopt(value, old, self.nodes[before:])
         return value
 
-    def kept(self, old: Call, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
+    def kept(self, old: Call, value_of: Callable[[Node], Nest], draw: Draw) -> Kept:
         """Keep a call of another graph; see `lowered`."""
         used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
         stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
@@ -92,7 +93,7 @@ class LoweringRecorder(AbstractRecorder):
         )
         return Kept(write, old.target, used)
 
-    def beside_sizes(self, old: Call, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
+    def beside_sizes(self, old: Call, value_of: Callable[[Node], Nest]) -> Callable[[Node], Nest]:
         """`value_of` for a call with sizes: also constant arrays are traced.
 
         An open size has no number that could be combined with an array now.
@@ -102,11 +103,11 @@ class LoweringRecorder(AbstractRecorder):
             values |= {node: self._held(x) for node, x in values.items() if is_array(x)}
         return values.__getitem__
 
-    def _held(self, array: Any) -> AbstractTraced:
+    def _held(self, array: Array) -> AbstractTraced:
         value = self.abstract(tuple(map(int, array.shape)), dtypes.dtype_of(array))
         return AbstractTraced(value, self.node_of(array, "lower"), self)
 
-    def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
+    def _adopt(self, value: Nest, old: Node, new: list[Node]) -> None:
         """Give the node of `value` the name of the call, if it is one of the `new` nodes."""
         if is_size(value):
             self.size_node(value).name = old.name
@@ -123,7 +124,7 @@ class LoweringRecorder(AbstractRecorder):
         self._shapes = {x: node for x, node in self._shapes.items() if node not in gone}
         self._sizes = {size: node for size, node in self._sizes.items() if node not in gone}
 
-    def _kept(self, old: Call, value_of: Callable[[Node], Any], draw: Draw) -> Any:
+    def _kept(self, old: Call, value_of: Callable[[Node], Nest], draw: Draw) -> Nest:
         """Keep a call; its result has the shape that the importer knows."""
         write, function, used = self.kept(old, value_of, draw)
         name = getattr(function, "__name__", "")
@@ -135,5 +136,5 @@ class LoweringRecorder(AbstractRecorder):
         return self.given(node) if old.aval is not None else Traced(None, node, self)
 
 
-def _is_number(x: Any) -> bool:
+def _is_number(x: object) -> bool:
     return is_size(x) or type(x) in (int, float)

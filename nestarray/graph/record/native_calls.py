@@ -13,27 +13,26 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 from nestarray.errors import ConversionError
 from nestarray.frontends import numpy as numpy_frontend
 from nestarray.frontends import registry
-
-Function = Callable[..., Any]
+from nestarray.graph.node import Function
+from nestarray.typing import Nest
 
 
 def numpy_function(function: Function) -> Function | None:
     """The frontend's function for one of NumPy; None if it has none."""
     module = getattr(function, "__module__", None) or "numpy"
-    found: Any = numpy_frontend
+    found: Nest = numpy_frontend
     for part in f"{module}.{function.__name__}".split(".")[1:]:
         found = getattr(found, part, None)
     return found
 
 
-def torch_function(function: Function, arguments: Any) -> Function | None:
+def torch_function(function: Function, arguments: object) -> Function | None:
     """The frontend's function for one of PyTorch; None if it has none.
 
     Raises:
@@ -73,20 +72,20 @@ def _find(vocabulary: str, printed_name: str) -> Function | None:
 
 
 @contextlib.contextmanager
-def tensorflow_dispatched(is_own: Callable[[list[Any]], bool]) -> Iterator[None]:
+def tensorflow_dispatched(is_own: Callable[[list[object]], bool]) -> Iterator[None]:
     """Functions of TensorFlow, if it is imported, compute calls on traced tensors by the frontend.
 
     Args:
         is_own: whether a call with these arguments is to be recorded.
     """
-    tf: Any = sys.modules.get("tensorflow")
+    tf: Nest = sys.modules.get("tensorflow")
     if tf is None:
         yield
         return
     from tensorflow.python.util import dispatch, tf_export  # the public dispatch cannot be undone
 
     class Dispatcher(dispatch.GlobalOpDispatcher):
-        def handle(self, op: Function, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        def handle(self, op: Function, args: Nest, kwargs: Mapping[str, Nest]) -> Nest:
             if not is_own(tf.nest.flatten([*args, *kwargs.values()])):
                 return self.NOT_SUPPORTED
             name = tf_export.get_canonical_name_for_symbol(op) or op.__name__

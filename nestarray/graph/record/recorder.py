@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import count
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
@@ -34,8 +34,10 @@ from nestarray.graph.node import (
     Aval,
     Body,
     Call,
+    Function,
     Input,
     Node,
+    Operand,
     is_input,
     iter_nodes,
     map_leaves,
@@ -52,6 +54,12 @@ from nestarray.graph.record.places import (
 )
 from nestarray.graph.value_sizes import is_sized_by_values
 from nestarray.transforms.recording import recording
+from nestarray.typing import Array, Nest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nestarray.proof.source import Source
 
 #: Adds a call to the graph under a name, with its shape and dtype.
 Write = Callable[..., Node]
@@ -66,7 +74,7 @@ class Traced:
 
     __slots__ = ("_node", "_recorder", "_value")
 
-    def __init__(self, value: Any, node: Node, recorder: Recorder) -> None:
+    def __init__(self, value: Array, node: Node, recorder: Recorder) -> None:
         self._value, self._node, self._recorder = value, node, recorder
 
     @property
@@ -87,7 +95,7 @@ class Traced:
         return math.prod(self.shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Nest:
         """The dtype, in the framework's own words."""
         return self._value.dtype
 
@@ -109,16 +117,16 @@ class Traced:
         return self._recorder.builder.backend or self.backend
 
     @property
-    def T(self) -> Any:
+    def T(self) -> Array:
         """The transpose of a matrix."""
         return ops.matrix_transpose(self)
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> Array:
         """Each matrix of the last two axes transposed."""
         return ops.matrix_transpose(self)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Operand) -> Nest:
         return ops.getitem(self, index)
 
     def __len__(self) -> int:
@@ -126,16 +134,16 @@ class Traced:
             raise ArgumentError("len: got a traced array of shape (), which has no length")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Array]:
         return iter([self[i] for i in range(len(self))])
 
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+    def __setitem__(self, index: object, value: object) -> NoReturn:
         raise ImmutableError(
             "trace_graph: the code writes into an array; use x = na.setitem(x, index, value), or "
             f"framework={self.backend!r} for code over {self.backend}"
         )
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Nest:
         if name in ("item", "tolist"):
             return lambda: self._recorder.read(self, name)
         hint = f"use na.{name}(x, ...)" if name in OPS else "use a function of na"
@@ -146,20 +154,22 @@ class Traced:
             hint += f", or framework={self.backend!r} for code over {self.backend}"
         raise AttributeError(f"a traced array has no attribute {name!r}; {hint}")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Nest, **kwargs: Nest) -> Nest:
         function = native_calls.numpy_function(ufunc) if self.backend == "numpy" else None
         if function is None:
             return NotImplemented
         return (function if method == "__call__" else getattr(function, method))(*args, **kwargs)
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self, function: Function, types: object, args: Nest, kwargs: Nest
+    ) -> Nest:
         found = native_calls.numpy_function(function) if self.backend == "numpy" else None
         return NotImplemented if found is None else found(*args, **kwargs)
 
     @classmethod
     def __torch_function__(
-        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+        cls, function: Function, types: object, args: Nest = (), kwargs: Nest = None
+    ) -> Nest:
         found, kwargs = None, kwargs or {}
         if any(x.backend == "torch" for x in _traced([*args, kwargs])):
             found = native_calls.torch_function(function, [args, kwargs])
@@ -187,7 +197,7 @@ class Traced:
     def __index__(self) -> int:
         return self._recorder.read(self, "index")
 
-    def _needs_values(self, *_: Any, **__: Any) -> NoReturn:
+    def _needs_values(self, *_: object, **__: object) -> NoReturn:
         if calling_library():  # TensorFlow then asks its dispatchers
             raise TypeError(f"got {self!r}, expected an array")
         raise self._recorder.needs_values(self)
@@ -224,7 +234,7 @@ class Recorder:
         self._guards = guards
         self.is_open = True
         self.of: Call | None = None
-        self._behind: dict[Node, Any] = {}
+        self._behind: dict[Node, Nest] = {}
         self._constant_nodes: dict[int, Node] = {}
 
     @property
@@ -232,7 +242,7 @@ class Recorder:
         """The nodes of the innermost function that is being recorded."""
         return self.builder.nodes
 
-    def read(self, x: Traced, use: str) -> Any:
+    def read(self, x: Traced, use: str) -> Nest:
         """The value of an array for code that depends on it, which becomes an assumption.
 
         Args:
@@ -265,7 +275,9 @@ class Recorder:
             "framework; what is a setting of the code pass as a number"
         )
 
-    def finish(self, output: Any, updates: Mapping[str, Node], source: Any, **fields: Any) -> Graph:
+    def finish(
+        self, output: Operand, updates: Mapping[str, Node], source: Source | None, **fields: Nest
+    ) -> Graph:
         """The graph; see `GraphBuilder.finish`."""
         found = assumptions.of_inputs(self.assumptions, self.nodes)
         if self._guards == "ignore":
@@ -275,17 +287,17 @@ class Recorder:
     def control_flow(
         self,
         name: str,
-        public: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        public: Function,
+        args: tuple[Nest, ...],
+        kwargs: Mapping[str, Nest],
         namespace: str = "na",
-    ) -> Any:
+    ) -> Nest:
         """Record a loop or a choice whose functions are Bodies, and compute it.
 
         Or another call that is not one of an op, of the function ``namespace.name``.
         """
 
-        def stands_for(x: Any) -> Any:
+        def stands_for(x: Nest) -> Nest:
             if isinstance(x, Body):
                 return x
             x = _now(x)
@@ -304,12 +316,12 @@ class Recorder:
             return result  # of arrays that are known, as any op would give it
         return self._traced(result, write, name)
 
-    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    def _run(self, function: Function, arguments: list[Nest]) -> Nest:
         """The result of a function of Bodies and nodes for the arrays that stand behind."""
         args, kwargs = map_nodes(lambda node: _values(self._behind[node]), arguments)
         return function(*args, **kwargs)
 
-    def example(self, x: Any, function: Callable[[Any], Any] = lambda x: x) -> Traced:
+    def example(self, x: Array, function: Callable[[Nest], Nest] = lambda x: x) -> Traced:
         """The argument of a body: `x`, or `function` of it, in the first step.
 
         Its node is in no graph yet.
@@ -326,19 +338,19 @@ class Recorder:
         """Record a function that a loop or a choice takes; see `GraphBuilder.body`."""
         return self.builder.body(name, avals)
 
-    def argument(self, value: Any) -> Traced:
+    def argument(self, value: Array) -> Traced:
         """The traced value of an argument."""
         return Traced(value, self.builder.argument("x", aval_of(value)), self)
 
-    def variable(self, kind: str, path: str, value: Any) -> Traced:
+    def variable(self, kind: str, path: str, value: Array) -> Traced:
         """The traced value of a variable."""
         return Traced(value, self.builder.variable(kind, path, value), self)
 
-    def key(self, value: Any) -> Traced:
+    def key(self, value: Array) -> Traced:
         """The traced value of the random key."""
         return Traced(value, self.builder.key(), self)
 
-    def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, op: Op, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
         """Compute `op` on the arrays that stand behind, and record it."""
         result = self.compute(op.function, args, kwargs)
         given_args, given_kwargs = written_arguments(op, args, kwargs, partial(self._argument, op))
@@ -352,19 +364,17 @@ class Recorder:
         )
         return self._traced(result, write, op.name)
 
-    def compute(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def compute(self, function: Function, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
         """What `function` gives for the arrays that stand behind."""
         return function(*_values(args), **_values(kwargs))
 
-    def _place(self, name: str) -> dict[str, Any]:
+    def _place(self, name: str) -> dict[str, Nest]:
         """Where the code stands that calls the function `name`."""
         if self.of is None:
             return {"place": Place(module_path(), user_line()), "origin": name}
         return {"place": Place(self.of.module, self.of.line), "origin": self.of.origin}
 
-    def _traced(self, result: Any, write: Write, name: str) -> Any:
+    def _traced(self, result: Nest, write: Write, name: str) -> Nest:
         """The result of a call as traced values, with the call written if it holds arrays."""
         if is_array(result):
             node = write(name, aval=aval_of(result))
@@ -393,7 +403,7 @@ class Recorder:
     def _item(self, of: Node, index: int, name: str, *, aval: Aval | None = None) -> Node:
         return self.builder.item(of, index, name, aval=aval)
 
-    def _argument(self, op: Op, parameter: str, value: Any) -> Any:
+    def _argument(self, op: Op, parameter: str, value: Nest) -> Nest:
         if value is None:
             return None
         if parameter == "dtype":
@@ -405,7 +415,7 @@ class Recorder:
             )
         return map_leaves(lambda leaf: self.node_of(leaf, f"{op.name}: {parameter}"), value)
 
-    def node_of(self, value: Any, where: str) -> Any:
+    def node_of(self, value: Nest, where: str) -> Nest:
         """The Node of an array, or the value itself."""
         value = _now(value)
         if isinstance(value, Traced):
@@ -434,7 +444,7 @@ class Recorder:
             "arrays, numbers, strings, dtypes, None, and lists, tuples, slices and mappings of these"
         )
 
-    def _constant(self, value: Any) -> Node:
+    def _constant(self, value: Array) -> Node:
         known = self._constant_nodes.get(id(value))
         if known is None:
             constants = self.builder.values["constants"]
@@ -452,8 +462,8 @@ _NOTHING = object()
 
 
 def written_arguments(
-    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], convert: Callable[[str, Any], Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    op: Op, args: tuple[Nest, ...], kwargs: dict[str, Nest], convert: Callable[[str, Nest], Nest]
+) -> tuple[tuple[Nest, ...], dict[str, Nest]]:
     """The arguments of a call of an op as people write it: short, without defaults.
 
     What stands behind an argument left out goes by name.
@@ -470,8 +480,8 @@ def written_arguments(
             del bound[p.name]
         elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
             is_before = True
-    by_place: list[Any] = []
-    by_name: dict[str, Any] = {}
+    by_place: list[Nest] = []
+    by_name: dict[str, Nest] = {}
     gap = False
     for p in op.parameters:
         if p.name not in bound:
@@ -489,7 +499,7 @@ def written_arguments(
     return tuple(by_place), by_name
 
 
-def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _record(op: Op, args: tuple[Nest, ...], kwargs: dict[str, Nest]) -> Nest:
     """The handler of `Traced` in `nestarray.dispatch`."""
     recorder = _traced([*args, kwargs])[0]._recorder
     if not recorder.is_open:
@@ -503,28 +513,28 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 register_interpreter(Traced, _record, priority=30)
 
 
-def is_tensorflow_call(arguments: Iterable[Any]) -> bool:
+def is_tensorflow_call(arguments: Iterable[Nest]) -> bool:
     """Whether code that is recorded, and not an op, calls TensorFlow with a traced tensor."""
     is_traced = any(isinstance(x, Traced) and x.backend == "tensorflow" for x in arguments)
     return is_traced and is_call_by_user("tensorflow")
 
 
-def _now(x: Any) -> Any:
+def _now(x: Nest) -> Nest:
     """The traced value of an array of NumPy code, which can change; other values unchanged."""
     return x._current() if hasattr(type(x), "_current") else x
 
 
-def _traced(nest: Any) -> list[Traced]:
+def _traced(nest: Nest) -> list[Traced]:
     values: list[Traced] = []
     map_leaves(lambda x: values.append(x) if isinstance(x, Traced) else None, nest)
     return values
 
 
-def _values(nest: Any) -> Any:
+def _values(nest: Nest) -> Nest:
     return map_leaves(lambda x: x._value if isinstance(x, Traced) else x, nest)
 
 
-def _holds_array(nest: Any) -> bool:
+def _holds_array(nest: object) -> bool:
     if isinstance(nest, (tuple, list)):
         return any(map(_holds_array, nest))
     return is_array(nest)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nestarray.container.leaf import itemsize, size
 from nestarray.errors import ArgumentError
 from nestarray.graph.codegen import call_text
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
+    Argument,
     Aval,
     Body,
     Call,
@@ -26,6 +27,9 @@ from nestarray.graph.node import (
     iter_nodes,
     map_leaves,
 )
+
+if TYPE_CHECKING:
+    from nestarray.proof.report import Report
 
 _VARIABLES = ("v", "s", "constants")
 #: More arguments than this are a group.
@@ -75,7 +79,7 @@ class Box:
     variables: list[Variable] = dataclasses.field(default_factory=list)
     writes: str = ""
     is_random: bool = False
-    error: dict[str, Any] | None = None
+    error: dict[str, object] | None = None
 
 
 @dataclasses.dataclass
@@ -118,7 +122,7 @@ class Diagram:
     differs: bool = False
     first_difference: int = -1
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything as builtins, without empty values, for JSON."""
         return {
             "name": self.name,
@@ -134,7 +138,7 @@ class Diagram:
         }
 
 
-def diagram(graph: Graph, report: Any = None) -> Diagram:
+def diagram(graph: Graph, report: Report | None = None) -> Diagram:
     """The boxes and groups of `graph`, with the errors that `report` has.
 
     Args:
@@ -216,7 +220,7 @@ class _Drawing:
         for node in nodes:
             self._add(node, Box(node.name, "input", group, type=_type(node.aval)))
 
-    def _result(self, op: str, group: int, output: Any) -> None:
+    def _result(self, op: str, group: int, output: object) -> None:
         used = self._used(output)
         types = dict.fromkeys(self.boxes[number].type for number in used)
         box = Box(
@@ -229,11 +233,11 @@ class _Drawing:
         )
         self._append(box, used)
 
-    def _used(self, value: Any) -> list[int]:
+    def _used(self, value: object) -> list[int]:
         """The numbers of the boxes in a nest of arguments."""
         return list({self.numbers[n]: 0 for n in iter_nodes(value) if n in self.numbers})
 
-    def _variables(self, value: Any) -> list[Variable]:
+    def _variables(self, value: object) -> list[Variable]:
         variables = []
         for node in dict.fromkeys(n for n in iter_nodes(value) if is_input(n, *_VARIABLES)):
             leaf = getattr(self.graph, node.source)[node.path]
@@ -332,7 +336,7 @@ def _keys(module: str) -> tuple[str, ...]:
     return tuple(module.split(".")) if all(module.split(".")) else (module,) if module else ()
 
 
-def _without_bodies(leaf: Any) -> Any:
+def _without_bodies(leaf: Argument) -> Argument:
     return None if isinstance(leaf, Body) else leaf
 
 
@@ -340,7 +344,7 @@ def _type(aval: Aval | None) -> str:
     return "" if aval is None else str(aval)
 
 
-def _add_errors(whole: Diagram, numbers: dict[str, int], report: Any) -> None:
+def _add_errors(whole: Diagram, numbers: dict[str, int], report: Report) -> None:
     """Give the boxes the comparisons of a report, by the names of calls."""
     first = report.first_divergence
     for row in report.nodes:

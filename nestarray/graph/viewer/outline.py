@@ -7,7 +7,7 @@ the innermost groups on, and long groups are cut, so the output has a few hundre
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nestarray.display.html import escaped, framed
 from nestarray.display.table import bytes_text
@@ -15,6 +15,9 @@ from nestarray.display.text import terminal_size
 from nestarray.errors.text import counted
 from nestarray.graph.graph import Graph
 from nestarray.graph.viewer.diagram import Box, Diagram, Variable, diagram
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
 
 #: The maximal number of rows in HTML, and of these within one group.
 ROWS, GROUP_ROWS = 400, 200
@@ -58,7 +61,7 @@ def _repr_html_(graph: Graph) -> str:
     )
 
 
-def __rich__(graph: Graph) -> Any:
+def __rich__(graph: Graph) -> Tree:
     """The modules and calls as a tree, for ``rich.print``."""
     from rich.text import Text
     from rich.tree import Tree
@@ -149,7 +152,7 @@ def _more(row: Row) -> str:
     return f'<div class="note">… {row.hidden:,} more …</div>\n' if row.hidden else ""
 
 
-def _grow(tree: Any, row: Row) -> None:
+def _grow(tree: Tree, row: Row) -> None:
     from rich.text import Text
 
     for child in row.rows or ():

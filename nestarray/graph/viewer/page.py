@@ -12,11 +12,14 @@ import sys
 import tempfile
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.viewer.diagram import diagram
 from nestarray.storage.atomic import replacing
+
+if TYPE_CHECKING:
+    from nestarray.proof.report import Report
 
 _HERE = Path(__file__).parent
 #: One script: declarations of the first files are used by the later ones.
@@ -52,7 +55,7 @@ def show(
     graph: Graph,
     path: str | os.PathLike[str] | None = None,
     *,
-    report: Any = None,
+    report: Report | None = None,
     open: bool = True,
 ) -> Page:
     """Write an interactive diagram as one HTML file, and open it in the browser.
@@ -97,7 +100,7 @@ def show(
     return Page(file)
 
 
-def page_text(graph: Graph, report: Any = None) -> str:
+def page_text(graph: Graph, report: Report | None = None) -> str:
     """The HTML document of a graph."""
     whole = diagram(graph, report)
     text = json.dumps(whole.to_dict(), allow_nan=False, separators=(",", ":"))

@@ -241,7 +241,7 @@ class _Loop:
             start = (*start, self.to.node(Value(known=np.asarray(True))))
         with self.to.body("step", {"carry": avals, "row": of_rows}) as function:
             carry, row = function.members(0), function.members(1)
-            read = dict(zip(rows, row, strict=True))
+            read: dict[int, Node] = dict(zip(rows, row, strict=True))
             arguments = self._arguments(carry, read, columns)
             go_on = None
             if masked:

@@ -9,7 +9,7 @@ import numpy as np
 from nestarray import dtypes
 from nestarray.errors import DtypeError, NestarrayError, Refused, ShapeError
 from nestarray.frontends import rules
-from nestarray.graph.node import Aval, Input, map_nodes
+from nestarray.graph.node import Aval, Node, is_input, map_nodes
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.translator import Value
 from nestarray.sizes import IntOrSize, Size
@@ -85,12 +85,12 @@ def _computed(to: Translation, op: Any, call: rules.Call) -> list[Any]:
     return [_shape_of(x) for x in results]
 
 
-def _stand_in(to: Translation, node: Input) -> Any:
+def _stand_in(to: Translation, node: Node) -> Any:
     """The abstract value of a node."""
     sizes = to.sizes
     if node in sizes.expressions:
         return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
-    if node.source == "constants":
+    if is_input(node, "constants"):
         return to.builder.values["constants"][node.path]
     if node.aval is None:
         raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")

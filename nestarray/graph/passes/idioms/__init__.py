@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, partial
-from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Call, Input, Node, bodies, is_input, iter_nodes
@@ -99,7 +98,7 @@ class _Search:
         writer: Writer,
         known: Sequence[Node],
         calls: Sequence[Call],
-        results: Any,
+        results: object,
         varying: set[Node],
     ) -> None:
         self.rules, self.writer, self.calls = rules, writer, calls

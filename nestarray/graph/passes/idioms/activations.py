@@ -21,43 +21,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import nestarray.ops as ops
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, Operand
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
+from nestarray.typing import Array
 
 
-def _constant_shift(x: Any) -> Any:
+def _constant_shift(x: Array) -> Array:
     return x - ops.stop_gradient(ops.max(x, axis=1, keepdims=True))
 
 
-def _shift(x: Any) -> Any:
+def _shift(x: Array) -> Array:
     """The derivatives of the maximum cancel."""
     return x - ops.max(x, axis=1, keepdims=True)
 
 
-def _no_shift(x: Any) -> Any:
+def _no_shift(x: Array) -> Array:
     """Which overflows where softmax does not."""
     return x
 
 
-def _softmax(shifted: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def pattern(x: Any) -> Any:
+def _softmax(shifted: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def pattern(x: Array) -> Array:
         powers = ops.exp(shifted(x))
         return powers / ops.sum(powers, axis=1, keepdims=True)
 
     return pattern
 
 
-def _log_softmax(shifted: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def pattern(x: Any) -> Any:
+def _log_softmax(shifted: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def pattern(x: Array) -> Array:
         return shifted(x) - ops.log(ops.sum(ops.exp(shifted(x)), axis=1, keepdims=True))
 
     return pattern
 
 
-def _along(op: str) -> Any:
+def _along(op: str) -> Callable[[Match], Node | None]:
     """The replacement by an op along the axis that is reduced."""
 
     def replacement(match: Match) -> Node | None:
@@ -72,7 +72,7 @@ def _along(op: str) -> Any:
     return replacement
 
 
-def _logsumexp(x: Any) -> Any:
+def _logsumexp(x: Array) -> Array:
     """With the largest element taken out, unless it is infinite."""
     largest = ops.max(x, axis=1, keepdims=True)
     largest = ops.stop_gradient(ops.where(ops.isfinite(largest), largest, 0.0))
@@ -90,32 +90,32 @@ def _summed(match: Match) -> Node | None:
     return match.finish(y, tuple([match.axes["x"][i] for i in kept]))
 
 
-def _gelu_tanh(x: Any) -> Any:
+def _gelu_tanh(x: Array) -> Array:
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1.0 + ops.tanh(inner))
 
 
-def _gelu_erf(x: Any) -> Any:
+def _gelu_erf(x: Array) -> Array:
     return 0.5 * x * (1.0 + ops.erf(x * math.sqrt(0.5)))
 
 
-def _gelu_erfc(x: Any) -> Any:
+def _gelu_erfc(x: Array) -> Array:
     return 0.5 * x * ops.erfc(x * -math.sqrt(0.5))
 
 
-def _silu(x: Any) -> Any:
+def _silu(x: Array) -> Array:
     return x * ops.sigmoid(x)
 
 
-def _hard_sigmoid(x: Any) -> Any:
+def _hard_sigmoid(x: Array) -> Array:
     return ops.relu6(x + 3.0) / 6.0
 
 
-def _hard_swish(x: Any) -> Any:
+def _hard_swish(x: Array) -> Array:
     return x * (ops.relu6(x + 3.0) / 6.0)
 
 
-def _unary(op: str, **settings: Any) -> Any:
+def _unary(op: str, **settings: Operand) -> Callable[[Match], Node | None]:
     """The replacement by an op of elements."""
 
     def replacement(match: Match) -> Node | None:

@@ -25,16 +25,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Call, Node
+from nestarray.graph.node import Call, Node, Operand
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind, tolerance_of
 from nestarray.graph.passes.idioms.masks import Mask, masking
 from nestarray.graph.passes.idioms.terms import Atom
 from nestarray.graph.passes.rewriting import arguments_of, has, is_op, op_name
 from nestarray.traits import Trait
+from nestarray.typing import Array
 
 #: Ops that sum products.
 PRODUCTS = frozenset(["einsum", "matmul"])
@@ -43,13 +43,13 @@ _WEIGHTS = frozenset(["softmax", "random_uniform"])
 _MOST_STEPS = 8
 
 
-def _attention(has_bias: bool, mask: str, dropout: str) -> Callable[..., Any]:
+def _attention(has_bias: bool, mask: str, dropout: str) -> Callable[..., Array]:
     """softmax(scale · Q Kᵀ + bias) V, where scores are kept, or dropped, by a mask.
 
     Dropout multiplies the weights by 0 or `gain`, or selects them.
     """
 
-    def pattern(query: Any, key: Any, value: Any, scale: Any, *others: Any) -> Any:
+    def pattern(query: Array, key: Array, value: Array, scale: Array, *others: Array) -> Array:
         given = list(others)
         scores = ops.einsum("btd,bsd->bts", query, key) * scale
         if has_bias:
@@ -113,7 +113,7 @@ def _unwidened(x: Node) -> Node:
     return x
 
 
-def _float_bits(x: Any) -> float:
+def _float_bits(x: object) -> float:
     """The number of bits of a floating value; of others more than any cast has."""
     aval = x.aval if isinstance(x, Node) else None
     return aval.dtype.bits if aval is not None and aval.dtype.is_floating else math.inf
@@ -138,7 +138,7 @@ def _replacement(match: Match) -> Node | None:
     is_dropped = "uniform" in match.nodes
     if max(map(_float_bits, match.floating)) > (bits if is_dropped else max(bits, 32)):
         return None
-    dropout: dict[str, Any] = {}
+    dropout: dict[str, Operand] = {}
     if is_dropped:
         dropout, batch = _dropout(match, (*rows, *source))
         if not dropout:
@@ -164,16 +164,17 @@ def _replacement(match: Match) -> Node | None:
             return None
         made.append(match.cast(x))
     everything = (*of_queries, rows, source)
-    given = [mask.arranged(everything) for mask in masks]
-    if None in given:
+    arranged = {mask.name: mask.arranged(everything) for mask in masks}
+    nodes = {name: node for name, node in arranged.items() if node is not None}
+    if len(nodes) < len(masks):
         return None
-    found = masking(match, made[0], dict(zip((mask.name for mask in masks), given, strict=True)))
+    found = masking(match, made[0], nodes)
     if found is None:
         return None
     query, mask, settings = found
     settings |= dropout | ({"enable_gqa": True} if shared else {})
     scale, dim = match.numbers["scale"], match.size(features)
-    if not math.isclose(scale, dim**-0.5, rel_tol=1e-6):
+    if not isinstance(dim, int) or not math.isclose(scale, dim**-0.5, rel_tol=1e-6):
         settings["scale"] = scale
     last = made[-1].aval
     assert query.aval is not None
@@ -184,7 +185,7 @@ def _replacement(match: Match) -> Node | None:
     return match.finish(y, (*of_queries, rows, width))
 
 
-def _dropout(match: Match, last: tuple[Atom, ...]) -> tuple[dict[str, Any], tuple[Atom, ...]]:
+def _dropout(match: Match, last: tuple[Atom, ...]) -> tuple[dict[str, Operand], tuple[Atom, ...]]:
     """The settings of dropout, and the batch axes, in the order of the random numbers.
 
     The op draws a number for each weight; numbers for several weights have other settings.

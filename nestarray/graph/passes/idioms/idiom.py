@@ -6,20 +6,23 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from nestarray import dtypes, ops
+from nestarray.container import Container
+from nestarray.dtypes import DType
 from nestarray.graph.builder import aval_of
-from nestarray.graph.node import Aval, Call, Node, is_input
+from nestarray.graph.node import Argument, Aval, Call, Node, Operand, is_input
 from nestarray.graph.passes.idioms.matching import Bindings
-from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
+from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Term, Terms
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name
 from nestarray.graph.passes.view_calls import reshaped
 from nestarray.graph.passes.views import order_of
 from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.sizes import IntOrSize
 from nestarray.traits import Trait
+from nestarray.typing import Array
 
 #: Origin of the call that replaces an idiom; `Graph.report` counts them.
 ORIGIN = "idiom:"
@@ -49,7 +52,7 @@ class Idiom:
     """
 
     name: str
-    pattern: Callable[..., Any]
+    pattern: Callable[..., Array]
     axes: Mapping[str, str]
     roots: frozenset[str]
     needs: frozenset[str]
@@ -80,7 +83,7 @@ def idiom_of(node: Call) -> str:
     return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
 
 
-def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Call]:
+def behind(x: object, names: Collection[str], steps: int) -> Iterator[Call]:
     """The calls of some ops behind views and functions of elements, at most so many steps away."""
     if not isinstance(x, Call) or not steps:
         return
@@ -91,7 +94,7 @@ def behind(x: Any, names: Collection[str], steps: int) -> Iterator[Call]:
             yield from behind(arg, names, steps - 1)
 
 
-def range_axis_of(node: Node, constants: Any) -> int | None:
+def range_axis_of(node: Node, constants: Container | Mapping[str, Array]) -> int | None:
     """The axis along which a value is 0, 1, 2, …: of a constant, or a call of `arange`."""
     if is_op(node, "arange"):
         operands = arguments_of(node)
@@ -106,7 +109,9 @@ def range_axis_of(node: Node, constants: Any) -> int | None:
     return None
 
 
-def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float | None:
+def number_of(
+    node: Node, constants: Container | Mapping[str, Array], *, of_integers: bool = False
+) -> float | None:
     """The number that all elements of a value are, if that is known.
 
     Args:
@@ -155,9 +160,9 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
     scaled, _ = terms.of(root)
     letter: dict[Atom, str] = {}
 
-    def read(term: Any) -> None:
+    def read(term: Term) -> None:
         if term.op == "leaf":
-            node, axes = term.settings
+            node, axes = term.settings  # type: ignore[misc]
             for atoms, axis_name in zip(axes, idiom.axes[node.name].split(), strict=True):
                 letter.update(dict.fromkeys(atoms, axis_name))
         for first, second in term.args:
@@ -186,7 +191,7 @@ class Match:
         axes: Axes,
         found: Bindings,
         letters: dict[Atom, str],
-        sizes: dict[Atom, Any],
+        sizes: dict[Atom, IntOrSize],
         floating: Sequence[Node],
     ) -> None:
         self.idiom, self.root, self.root_axes = idiom, root, axes
@@ -215,7 +220,7 @@ class Match:
         flat = [atom for axis in self.axes[name] for atom in axis]
         return tuple([atom for atom in flat if not letter or self.letters[atom] == letter])
 
-    def size(self, atoms: Sequence[Atom]) -> Any:
+    def size(self, atoms: Sequence[Atom]) -> IntOrSize | None:
         """The number of elements along labels; None if it is open and a product."""
         sizes = [self.sizes[atom] for atom in atoms]
         if len(sizes) == 1:
@@ -235,7 +240,12 @@ class Match:
         return self.writer.stands_for.get(old, old)
 
     def call(
-        self, op: str, *args: Any, shape: Sequence[Any], dtype: Any = None, **settings: Any
+        self,
+        op: str,
+        *args: Argument,
+        shape: Sequence[IntOrSize],
+        dtype: DType | None = None,
+        **settings: Operand,
     ) -> Call:
         """Write a call of an op."""
         assert self.root.aval is not None
@@ -259,8 +269,8 @@ class Match:
         if axes == target:
             return node
         dtype = node.aval.dtype
-        want: list[tuple[Any, ...]] = [group for group in target if group]
-        have: list[tuple[Any, ...]] = [group for group in axes if group]
+        want: list[tuple[Atom, ...]] = [group for group in target if group]
+        have: list[tuple[Atom, ...]] = [group for group in axes if group]
         if sorted(have) != sorted(want):  # between them, an axis for each label
             want = [(atom,) for group in want for atom in group]
             have = [(atom,) for group in have for atom in group]
@@ -281,8 +291,12 @@ class Match:
         return node if axes == target else self._reshaped(node, target)
 
     def _reshaped(self, node: Node, target: Sequence[Sequence[Atom]]) -> Node | None:
-        shape = tuple([self.size(group) for group in target])
-        return None if None in shape else reshaped(self.writer, node, shape, self.root)
+        shape = [n for n in map(self.size, target) if n is not None]
+        return (
+            reshaped(self.writer, node, tuple(shape), self.root)
+            if len(shape) == len(target)
+            else None
+        )
 
     def finish(self, node: Call, axes: Axes, op: str = "") -> Node | None:
         """The last value with the axes of the idiom's value, under its name.

@@ -20,20 +20,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import nestarray.ops as ops
-from nestarray.graph.node import Call, Node
+from nestarray.graph.node import Call, Node, Operand
 from nestarray.graph.passes.idioms.attention import unviewed
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 from nestarray.graph.passes.rewriting import arguments_of, is_op
+from nestarray.typing import Array
 
 
-def _cross_entropy(x: Any, target: Any) -> Any:
+def _cross_entropy(x: Array, target: Array) -> Array:
     return ops.negative(ops.sum(target * ops.log_softmax(x, axis=1), axis=1))
 
 
-def _log_likelihood(x: Any, target: Any) -> Any:
+def _log_likelihood(x: Array, target: Array) -> Array:
     return ops.sum(target * ops.log_softmax(x, axis=1), axis=1)
 
 
@@ -55,36 +55,36 @@ def _loss(match: Match, target: Node, finish: Callable[[Node], Call] | None = No
         return None
     (axis,) = places
     kept = [i for i in range(len(x.aval.shape)) if i != axis]
-    settings = {} if axis == len(kept) else {"axis": axis}
+    settings: dict[str, Operand] = {} if axis == len(kept) else {"axis": axis}
     shape = [x.aval.shape[i] for i in kept]
     y = match.call("cross_entropy", x, target, shape=shape, **settings, reduction="none")
     y = y if finish is None else finish(y)
     return match.finish(y, tuple([match.axes["x"][i] for i in kept]), "cross_entropy")
 
 
-def _log_probability(x: Any, indices: Any) -> Any:
+def _log_probability(x: Array, indices: Array) -> Array:
     """log softmax(x) at an index of each row."""
     return _picked(ops.log_softmax(x, axis=1), indices)
 
 
-def _picked(x: Any, indices: Any) -> Any:
+def _picked(x: Array, indices: Array) -> Array:
     return ops.squeeze(ops.take_along_axis(x, ops.expand_dims(indices, 1), axis=1), 1)
 
 
-def _class_loss(x: Any, indices: Any) -> Any:
+def _class_loss(x: Array, indices: Array) -> Array:
     return ops.negative(_log_probability(x, indices))
 
 
-def _filled_class_loss(x: Any, indices: Any, mask: Any, fill: Any) -> Any:
+def _filled_class_loss(x: Array, indices: Array, mask: Array, fill: Array) -> Array:
     """With a number where an index is out of range."""
     return ops.negative(ops.where(mask, _log_probability(x, indices), fill))
 
 
-def _difference(x: Any, indices: Any) -> Any:
+def _difference(x: Array, indices: Array) -> Array:
     return ops.logsumexp(x, axis=1) - _picked(x, indices)
 
 
-def _filled_difference(x: Any, indices: Any, mask: Any, fill: Any) -> Any:
+def _filled_difference(x: Array, indices: Array, mask: Array, fill: Array) -> Array:
     """Not a number where an index is out of range; only there do the derivatives differ."""
     return ops.logsumexp(x, axis=1) - ops.where(mask, _picked(x, indices), fill)
 

@@ -23,13 +23,13 @@ After::
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 
 import nestarray.ops as ops
 from nestarray import dtypes
-from nestarray.graph.node import Call, Node, is_input
+from nestarray.graph.node import Argument, Call, Node, Operand, is_input
 from nestarray.graph.passes.idioms.idiom import Match, number_of, range_axis_of
 from nestarray.graph.passes.idioms.terms import (
     ONE,
@@ -42,7 +42,7 @@ from nestarray.graph.passes.idioms.terms import (
     leaf,
     total,
 )
-from nestarray.graph.passes.views import order_of
+from nestarray.graph.passes.views import Shape, order_of
 
 #: Masked scores at most this leave no weight, and hide the score that is added to them.
 _LARGEST_FILL = -1e9
@@ -67,8 +67,8 @@ class Mask:
     def of(cls, match: Match, name: str) -> Mask:
         """The mask of an idiom; a constant may be equal along some of its axes."""
         atoms, value = match.atoms(name), _value(match, match.node(name))
-        sizes = [match.sizes[atom] for atom in atoms]
-        if value is None or not all(isinstance(n, int) for n in sizes):
+        sizes = [n for atom in atoms if isinstance(n := match.sizes[atom], int)]
+        if value is None or len(sizes) < len(atoms):
             return cls(match, name, atoms, None)
         value = value.reshape(sizes)
         for axis in reversed(range(value.ndim)):
@@ -89,15 +89,15 @@ class Mask:
             return self.match.arranged(self.name, target)
         flat = [atom for group in target for atom in group]
         value = self.value.transpose([self.atoms.index(atom) for atom in flat])
-        value = value.reshape([self.match.size(group) for group in target])
+        value = value.reshape([n for n in map(self.match.size, target) if isinstance(n, int)])
         array = ops.to_backend(np.ascontiguousarray(value), self.match.writer.graph.backend)
         path = f"{self.match.root.name}_{self.name}"
         return self.match.writer.variable("constants", path, array)
 
 
 def masking(
-    match: Match, query: Node, given: dict[str, Any]
-) -> tuple[Node, Node | None, dict[str, Any]] | None:
+    match: Match, query: Node, given: dict[str, Node]
+) -> tuple[Node, Node | None, dict[str, Operand]] | None:
     """The query, the mask, and the settings; None if the op has no such mask."""
     mask = given.get("mask")
     bias = match.cast(given["bias"]) if "bias" in given else None
@@ -137,7 +137,7 @@ def masking(
     return query, added, {}
 
 
-def _broadcast(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+def _broadcast(*shapes: Shape) -> Shape:
     """The shape of a call of arrays that are broadcast; sizes may be open."""
     rank = max(map(len, shapes))
     columns = zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True)
@@ -175,7 +175,7 @@ def _is_causal(match: Match) -> bool:
 class _Positions(Terms):
     """Terms of masks, in which comparisons of positions are differences that are not negative."""
 
-    def steps(self, difference: Scaled) -> dict[Any, float]:
+    def steps(self, difference: Scaled) -> dict[Hashable, float]:
         """Labels of an axis → the factor of the positions along it; no labels for a constant."""
         scale, term = difference
         parts = term.args if term.op == "sum" else ((1.0, term),)
@@ -193,7 +193,7 @@ class _Positions(Terms):
     def _less(self, x: Call, axes: Axes) -> Scaled:
         return self._compared(x.args[::-1], axes, 1)
 
-    def _compared(self, pair: tuple[Any, ...], axes: Axes, least: int) -> Scaled:
+    def _compared(self, pair: tuple[Argument, ...], axes: Axes, least: int) -> Scaled:
         """Whether the first of two integers is larger by at least a number."""
         larger, (c, term) = [self._scaled(x, axes) for x in pair]
         parts = [larger, (-c, term), (-float(least), ONE)]

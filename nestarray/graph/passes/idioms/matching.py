@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nestarray.dispatch import OPS
 from nestarray.graph.node import Node
-from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
+from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Pair, Scaled, Term
 from nestarray.traits import Trait
 
 #: Terms whose arguments match in any order.
@@ -112,21 +111,25 @@ class Matcher:
         nodes = {**bindings.nodes, name: node}
         yield replace(bindings, nodes=nodes, occurrences=(*bindings.occurrences, occurrence))
 
-    def _pair(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
+    def _pair(self, first: Pair, second: Pair, bindings: Bindings) -> Iterator[Bindings]:
         if isinstance(first[0], Term):  # factors of a product
             if first[1] == second[1]:
                 yield from self.terms(first[0], second[0], bindings)
         else:
             yield from self.matches(first, second, bindings)
 
-    def _ordered(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
+    def _ordered(
+        self, first: tuple[Pair, ...], second: tuple[Pair, ...], bindings: Bindings
+    ) -> Iterator[Bindings]:
         if not first:
             yield bindings
             return
         for extended in self._pair(first[0], second[0], bindings):
             yield from self._ordered(first[1:], second[1:], extended)
 
-    def _unordered(self, first: Any, second: Any, bindings: Bindings) -> Iterator[Bindings]:
+    def _unordered(
+        self, first: tuple[Pair, ...], second: tuple[Pair, ...], bindings: Bindings
+    ) -> Iterator[Bindings]:
         if not first:
             yield bindings
             return

@@ -24,13 +24,13 @@ After::
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import nestarray.ops as ops
-from nestarray.graph.node import Call, Node, iter_nodes
+from nestarray.graph.node import Call, Node, Operand, iter_nodes
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 from nestarray.graph.passes.idioms.terms import Axes
+from nestarray.typing import Array
 
 _ROOTS = frozenset(["add", "multiply", "divide", "subtract"])
 _NEEDS = frozenset(["sqrt", "rsqrt", "pow"])
@@ -44,33 +44,33 @@ _MOST_STEPS = 7
 _OVER = {"axis": (2, 3), "keepdims": True}
 
 
-def _fast(x: Any, mean: Any) -> Any:
+def _fast(x: Array, mean: Array) -> Array:
     """The mean of the squares, minus the square of the mean."""
     return ops.mean(x * x, **_OVER) - mean * mean
 
 
-def _centered(x: Any, mean: Any) -> Any:
+def _centered(x: Array, mean: Array) -> Array:
     """The mean square of the differences."""
     return ops.mean(ops.square(x - mean), **_OVER)
 
 
-def _held(x: Any, mean: Any) -> Any:
+def _held(x: Array, mean: Array) -> Array:
     """`_centered`, whose derivative by the mean, 0, is left out."""
     return ops.mean(ops.square(x - ops.stop_gradient(mean)), **_OVER)
 
 
-def _clipped_fast(x: Any, mean: Any) -> Any:
+def _clipped_fast(x: Array, mean: Array) -> Array:
     return ops.maximum(_fast(x, mean), 0.0)
 
 
-def _clipped_centered(x: Any, mean: Any) -> Any:
+def _clipped_centered(x: Array, mean: Array) -> Array:
     return ops.maximum(_centered(x, mean), 0.0)
 
 
 _VARIANCES = (_fast, _clipped_fast, _centered, _clipped_centered, _held)
 
 
-def _scaled(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
+def _scaled(x: Array, mean: Array, factor: Array, *affine: Array) -> Array:
     """(x − mean) · factor · weight + bias; None for one that is absent."""
     weight, bias = affine
     y = (x - mean) * factor
@@ -78,7 +78,7 @@ def _scaled(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
     return y if bias is None else y + bias
 
 
-def _two_terms(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
+def _two_terms(x: Array, mean: Array, factor: Array, *affine: Array) -> Array:
     """x · factor · weight + (bias − mean · factor · weight)."""
     weight, bias = affine
     factor = factor if weight is None else factor * weight
@@ -86,17 +86,17 @@ def _two_terms(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
     return x * factor + (shift if bias is None else bias + shift)
 
 
-def _affine(has_weight: bool, has_bias: bool, given: Any) -> tuple[Any, Any]:
+def _affine(has_weight: bool, has_bias: bool, given: Sequence[Array]) -> tuple[Array, Array]:
     """Weight and bias, or None."""
     return given[0] if has_weight else None, given[-1] if has_bias else None
 
 
 def _normalized(
-    form: Callable[..., Any], variance: Callable[..., Any], has_weight: bool, has_bias: bool
-) -> Callable[..., Any]:
+    form: Callable[..., Array], variance: Callable[..., Array], has_weight: bool, has_bias: bool
+) -> Callable[..., Array]:
     """(x − mean) / √(variance + eps) · weight + bias, with x of axes n g s c."""
 
-    def pattern(x: Any, eps: Any, *given: Any) -> Any:
+    def pattern(x: Array, eps: Array, *given: Array) -> Array:
         mean = ops.mean(x, **_OVER)
         given = tuple([ops.reshape(a, (1, a.shape[0], 1, a.shape[1])) for a in given])
         factor = ops.rsqrt(variance(x, mean) + eps)
@@ -144,7 +144,7 @@ def _layer_norm(match: Match, op: str) -> Node | None:
     if op == "rms_norm":
         vectors = vectors[:1]
     is_last = axis == (rank - 1,)
-    settings = {} if is_last else {"axis": axis}
+    settings: dict[str, Operand] = {} if is_last else {"axis": axis}
     x = match.node("x")
     assert x.aval is not None
     y = match.call(op, x, *vectors, shape=x.aval.shape, **settings, eps=match.numbers["eps"])
@@ -177,7 +177,7 @@ def _batch_norm(match: Match, channel: int) -> Node | None:
     x = match.node("x")
     assert x.aval is not None
     shape = x.aval.shape
-    settings = {} if channel == 1 else {"axis": channel}
+    settings: dict[str, Operand] = {} if channel == 1 else {"axis": channel}
     both = match.call(
         "batch_norm_training", x, *vectors, shape=shape, **settings, eps=match.numbers["eps"]
     )
@@ -196,7 +196,8 @@ def _group_norm(match: Match, axes: Axes, channel: int) -> Node | None:
     x = match.arranged("x", axes)
     if x is None or x.aval is None:
         return None
-    settings = {"num_groups": groups} | ({} if channel == 1 else {"axis": channel})
+    settings: dict[str, Operand] = {"num_groups": groups}
+    settings |= {} if channel == 1 else {"axis": channel}
     y = match.call(
         "group_norm", x, *vectors, shape=x.aval.shape, **settings, eps=match.numbers["eps"]
     )
@@ -219,8 +220,8 @@ def _norms() -> list[Idiom]:
     return rules
 
 
-def _root_mean_square(has_weight: bool) -> Callable[..., Any]:
-    def pattern(x: Any, eps: Any, *affine: Any) -> Any:
+def _root_mean_square(has_weight: bool) -> Callable[..., Array]:
+    def pattern(x: Array, eps: Array, *affine: Array) -> Array:
         y = x * ops.rsqrt(ops.mean(ops.square(x), axis=1, keepdims=True) + eps)
         return y * affine[0] if has_weight else y
 
@@ -241,9 +242,9 @@ def _rms_norms() -> list[Idiom]:
 
 
 def _given_moments(
-    form: Callable[..., Any], has_weight: bool, has_bias: bool
-) -> Callable[..., Any]:
-    def pattern(x: Any, mean: Any, variance: Any, eps: Any, *given: Any) -> Any:
+    form: Callable[..., Array], has_weight: bool, has_bias: bool
+) -> Callable[..., Array]:
+    def pattern(x: Array, mean: Array, variance: Array, eps: Array, *given: Array) -> Array:
         factor = ops.rsqrt(variance + eps)
         return form(x, mean, factor, *_affine(has_weight, has_bias, given))
 
@@ -261,7 +262,7 @@ def _evaluated(match: Match) -> Node | None:
     assert x.aval is not None
     if vectors is None or len(x.aval.shape) < 2 or any(moment is None for moment in moments):
         return None
-    settings = {} if channels[0] == 1 else {"axis": channels[0]}
+    settings: dict[str, Operand] = {} if channels[0] == 1 else {"axis": channels[0]}
     y = match.call(
         "batch_norm", x, *moments, *vectors, shape=x.aval.shape, **settings,
         eps=match.numbers["eps"],
@@ -308,7 +309,9 @@ def _long_axes(x: Node) -> int:
     return 0 if x.aval is None else sum(n != 1 for n in x.aval.shape)
 
 
-def _moments(name: str, roots: Iterable[str], patterns: Iterable[Any]) -> tuple[Idiom, ...]:
+def _moments(
+    name: str, roots: Iterable[str], patterns: Iterable[Callable[..., Array]]
+) -> tuple[Idiom, ...]:
     return tuple(
         [Idiom(name, pattern, {"x": "n n c c"}, frozenset(roots), frozenset(["mean", "sum"]),
                _moment, shared=_MOMENTS, search=_operands)
@@ -316,11 +319,11 @@ def _moments(name: str, roots: Iterable[str], patterns: Iterable[Any]) -> tuple[
     )  # fmt: skip
 
 
-def _mean(x: Any) -> Any:
+def _mean(x: Array) -> Array:
     return ops.sum(x, **_OVER) / float(x.shape[2] * x.shape[3])
 
 
-def _variances() -> Iterator[Callable[..., Any]]:
+def _variances() -> Iterator[Callable[..., Array]]:
     for variance in _VARIANCES:
         yield lambda x, variance=variance: variance(x, ops.mean(x, **_OVER))
 

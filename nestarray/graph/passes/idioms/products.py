@@ -24,7 +24,6 @@ After::
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
@@ -32,9 +31,10 @@ from nestarray.graph.node import Call, Node
 from nestarray.graph.passes.idioms.attention import PRODUCTS, unviewed
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 from nestarray.graph.passes.rewriting import is_op
+from nestarray.typing import Array
 
 
-def _selected(indices: Any, rows: Any) -> Any:
+def _selected(indices: Array, rows: Array) -> Array:
     one_hot = ops.equal(ops.expand_dims(indices, 1), ops.arange(rows.shape[0]))
     return ops.matmul(ops.astype(one_hot, dtypes.float64), rows)
 

@@ -20,25 +20,25 @@ After::
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, behind
 from nestarray.graph.passes.rewriting import arguments_of, is_op
+from nestarray.typing import Array
 
 #: Calls between the bits and the numbers.
 _MOST_STEPS = 10
 
 
-def _fraction(bits: Any) -> Any:
+def _fraction(bits: Array) -> Array:
     """A number in [1, 2) with a random mantissa, minus 1."""
     number = ops.bitwise_or(ops.bitwise_right_shift(bits, 9), 0x3F800000)
     return ops.bitcast(number, dtypes.float32) - 1.0
 
 
-def _at_least_zero(bits: Any) -> Any:
+def _at_least_zero(bits: Array) -> Array:
     return ops.maximum(_fraction(bits), 0.0)
 
 

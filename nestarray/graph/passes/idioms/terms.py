@@ -12,12 +12,13 @@ import operator
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from nestarray import dtypes
-from nestarray.graph.node import Call, Node
+from nestarray.graph.node import Argument, Call, Node
 from nestarray.graph.passes.rewriting import arguments_of, has, op_name
-from nestarray.sizes import Size
+from nestarray.graph.passes.views import Shape
+from nestarray.sizes import IntOrSize, Size
 from nestarray.traits import Trait
 
 #: A label of an axis, or of a factor of its size.
@@ -26,6 +27,10 @@ Atom = tuple[Hashable, ...]
 Axes = tuple[tuple[Atom, ...], ...]
 #: A factor and a term.
 Scaled = tuple[float, "Term"]
+
+
+#: A factor and a term, of a sum and of an op; a term and its exponent, of a product.
+Pair: TypeAlias = Any
 
 
 @dataclass(eq=False)
@@ -40,7 +45,7 @@ class Term:
     """
 
     op: str
-    args: tuple[Any, ...] = ()
+    args: tuple[Pair, ...] = ()
     settings: Hashable = ()
     atoms: frozenset[Atom] = frozenset()
 
@@ -116,7 +121,7 @@ class Terms:
         self.anchors, self.is_leaf = frozenset(anchors), is_leaf
         self.number_of, self.order_of = number_of, order_of
         self.range_axis, self.ignores_casts = range_axis, ignores_casts
-        self.sizes: dict[Atom, Any] = {}
+        self.sizes: dict[Atom, IntOrSize] = {}
         self.splits: dict[Atom, tuple[Atom, Atom]] = {}
         self.seen: dict[tuple[Node, Axes], Scaled] = {}
 
@@ -133,7 +138,7 @@ class Terms:
 
     # -- labels ----------------------------------------------------------------------------
 
-    def _labels(self, atom: Atom, size: Any) -> tuple[Atom, ...]:
+    def _labels(self, atom: Atom, size: IntOrSize) -> tuple[Atom, ...]:
         """The label of an axis, or the labels of its parts."""
         if size == 1:
             return ()
@@ -155,7 +160,7 @@ class Terms:
         self.splits[atom] = new
         raise _Split
 
-    def _reshaped(self, axes: Axes, shape: Sequence[Any]) -> Axes:
+    def _reshaped(self, axes: Axes, shape: Sequence[IntOrSize]) -> Axes:
         """The labels before a reshape from `shape`."""
         atoms = [atom for axis in axes for atom in axis]
         groups: list[tuple[Atom, ...]] = []
@@ -194,7 +199,7 @@ class Terms:
 
     # -- terms -----------------------------------------------------------------------------
 
-    def _scaled(self, x: Any, axes: Axes) -> Scaled:
+    def _scaled(self, x: Argument, axes: Axes) -> Scaled:
         """The term of an argument, whose axes have these labels."""
         if not isinstance(x, Node):
             if isinstance(x, (int, float)):
@@ -316,7 +321,7 @@ class Terms:
         )
         return 1.0, Term("pick", args, atoms=frozenset(labels))
 
-    def _counted(self, x: Any, axes: Axes) -> tuple[Atom, ...] | None:
+    def _counted(self, x: Argument, axes: Axes) -> tuple[Atom, ...] | None:
         """The label of the axis along which a value is 0, 1, 2, …."""
         return self.counted(self._scaled(x, axes)[1])
 
@@ -484,9 +489,12 @@ class Terms:
                 _collect(bag, term, exponent)
         for i, (term, exponent) in enumerate(bag):
             if exponent == 1 and term.op == "reduce" and term.settings == "sum":
-                sizes = [self.sizes[atom] for atom in term.atoms]
-                count = math.prod(sizes) if all(isinstance(n, int) for n in sizes) else 0
-                if count > 1 and math.isclose(c * count, 1.0, rel_tol=1e-6):
+                count = math.prod([self.sizes[atom] for atom in term.atoms])
+                if (
+                    isinstance(count, int)
+                    and count > 1
+                    and math.isclose(c * count, 1.0, rel_tol=1e-6)
+                ):
                     bag[i] = Term("reduce", term.args, "mean", term.atoms), 1
                     c = 1.0
                     break
@@ -541,7 +549,7 @@ def leaf(x: Node, axes: Axes) -> Scaled:
     return 1.0, Term("leaf", settings=(x, axes))
 
 
-def _shape(x: Any) -> tuple[Any, ...]:
+def _shape(x: Argument) -> Shape:
     if not isinstance(x, Node) or x.aval is None:
         raise NoTerm
     return x.aval.shape
@@ -552,7 +560,7 @@ def _text(axes: Axes) -> str:
     return str([axis for axis in axes if axis])
 
 
-def _aligned(axes: Axes, shape: Sequence[Any]) -> Axes:
+def _aligned(axes: Axes, shape: Sequence[IntOrSize]) -> Axes:
     """The labels of an operand that is broadcast; from the last axis."""
     if len(shape) > len(axes):
         raise NoTerm
