@@ -19,6 +19,12 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     # A tenth of the time of a small program is the stack of Python frames in its locations.
     os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")
+    # A third of the time of all tests is compilation: the processes and the runs in a clone share
+    # programs. JAX's key of a program has its text, the releases and all options.
+    cache = os.path.join(os.path.dirname(__file__), os.pardir, "build", "jax")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.abspath(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
     if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):  # later ones stop at the flag
         fast_compilation = (
             "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
@@ -44,6 +50,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 #: A test of more calls than this runs one call in so many, unless `one_in` says otherwise.
 _ONE_IN = {32: 16, 8: 8}
+
+_FULL = pytest.mark.full.mark
 
 
 @pytest.hookimpl(trylast=True)  # after the hooks that make the calls
@@ -75,7 +83,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         first = zlib.crc32(case.encode()) % n  # other cases begin with other backends
         for i, call in enumerate(of_case):
             if i % n != first:
-                call.marks.append(pytest.mark.full.mark)
+                call.marks.append(_FULL)
     if metafunc.config.option.markexpr == "not full":
         # a test without calls would run once without parameters
         calls[:] = [call for call in calls if not is_full(call)] or calls[:1]

@@ -88,7 +88,7 @@ def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory if possible."""
     if x.dtype.name in ("float64", "complex128"):
         native_dtype(x.dtype)
-    return jax.device_put(jnp.asarray(x), find_device(device))
+    return jax.device_put(x, find_device(device))
 
 
 def to_numpy(x: Any) -> np.ndarray:

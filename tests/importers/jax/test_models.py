@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -17,10 +18,10 @@ from flax import nnx
 
 import nestarray as na
 from nestarray import errors
+from tests.arrays import normal
 
 KEY = jax.random.PRNGKey(0)
-IMAGES = jax.random.normal(KEY, (2, 14, 14, 1))
-ROWS = jax.random.normal(KEY, (4, 3))
+IMAGES, ROWS = normal(2, 14, 14, 1), normal(4, 3)
 IDS = jnp.asarray([[1, 4, 0, 2]])
 
 
@@ -92,26 +93,39 @@ def haiku_with_state(x: Any) -> Any:
     return hk.BatchNorm(True, True, 0.9)(hk.Linear(4)(x), is_training=True)
 
 
-LINEN, RNN = LinenNet(), LinenRNN()
-HAIKU, STATEFUL = hk.transform(haiku_network), hk.transform_with_state(haiku_with_state)
-PARAMS, STATE = STATEFUL.init(KEY, ROWS)
+def linen(module: nn.Module) -> Any:
+    return module, (ROWS,), {"variables": module.init(KEY, ROWS)}
 
-#: name → (source, arguments, keyword arguments).
-MODELS: dict[str, Any] = {
-    "nnx-conv": (ConvNet, (IMAGES,), {}),
-    "nnx-transformer": (Block, (IDS,), {}),
-    "nnx-counter": (Counter, (ROWS,), {}),
-    "linen": (lambda: LINEN, (ROWS,), {"variables": LINEN.init(KEY, ROWS)}),
-    "linen-rnn": (lambda: RNN, (ROWS,), {"variables": RNN.init(KEY, ROWS)}),
-    "haiku": (lambda: HAIKU, (ROWS,), {"params": HAIKU.init(KEY, ROWS)}),
-    "haiku-state": (lambda: STATEFUL, (ROWS,), {"params": PARAMS, "state": STATE}),
-    "equinox-mlp": (lambda: eqx.nn.MLP(3, 2, 8, 2, key=KEY), (ROWS[0],), {}),
-    "equinox-conv": (
-        lambda: eqx.nn.Sequential([eqx.nn.Conv2d(1, 4, 3, key=KEY), eqx.nn.Lambda(jax.nn.silu)]),
-        (IMAGES[0].transpose(2, 0, 1),),
-        {},
-    ),
-    "equinox-gru": (lambda: eqx.nn.GRUCell(3, 5, key=KEY), (ROWS[0], jnp.ones(5)), {}),
+
+def haiku() -> Any:
+    pair = hk.transform(haiku_network)
+    return pair, (ROWS,), {"params": pair.init(KEY, ROWS)}
+
+
+def stateful_haiku() -> Any:
+    pair = hk.transform_with_state(haiku_with_state)
+    params, state = pair.init(KEY, ROWS)
+    return pair, (ROWS,), {"params": params, "state": state}
+
+
+def equinox_conv() -> Any:
+    conv = eqx.nn.Conv2d(1, 4, 3, key=KEY)
+    net = eqx.nn.Sequential([conv, eqx.nn.Lambda(jax.nn.silu)])
+    return net, (IMAGES[0].transpose(2, 0, 1),), {}
+
+
+#: name → returns (source, arguments, keyword arguments).
+MODELS: dict[str, Callable[[], Any]] = {
+    "nnx-conv": lambda: (ConvNet(), (IMAGES,), {}),
+    "nnx-transformer": lambda: (Block(), (IDS,), {}),
+    "nnx-counter": lambda: (Counter(), (ROWS,), {}),
+    "linen": lambda: linen(LinenNet()),
+    "linen-rnn": lambda: linen(LinenRNN()),
+    "haiku": haiku,
+    "haiku-state": stateful_haiku,
+    "equinox-mlp": lambda: (eqx.nn.MLP(3, 2, 8, 2, key=KEY), (ROWS[0],), {}),
+    "equinox-conv": equinox_conv,
+    "equinox-gru": lambda: (eqx.nn.GRUCell(3, 5, key=KEY), (ROWS[0], jnp.ones(5)), {}),
 }
 
 
@@ -120,8 +134,8 @@ MODELS: dict[str, Any] = {
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
 @pytest.mark.parametrize("name", MODELS)
 def test_model(name: str, backend: str, train: bool) -> None:
-    make, args, kwargs = MODELS[name]
-    graph = na.trace_graph(make(), *args, train=train, **kwargs)
+    source, args, kwargs = MODELS[name]()
+    graph = na.trace_graph(source, *args, train=train, **kwargs)
     report = graph.to_backend(backend).verify()
     assert report.ok, str(report)
     assert report.gradients
@@ -173,9 +187,10 @@ def test_model_as_a_layer_of_torch() -> None:
 
 def test_missing_variables() -> None:
     with pytest.raises(errors.ArgumentError, match=r"variables=module\.init\(key, x\)"):
-        na.trace_graph(LINEN, ROWS)
+        na.trace_graph(LinenNet(), ROWS)
+    source, args, kwargs = stateful_haiku()
     with pytest.raises(errors.ArgumentError, match="params=params, state=state"):
-        na.trace_graph(STATEFUL, ROWS, params=PARAMS)
+        na.trace_graph(source, *args, params=kwargs["params"])
 
 
 class Dropped(nnx.Module):
