@@ -85,10 +85,10 @@ def device_to_share(like: Any) -> Any:
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
-    """This backend's array with the values of a NumPy array; shares memory if possible."""
+    """This backend's array with the values of a NumPy array: a copy, since JAX's arrays never change."""
     if x.dtype.name in ("float64", "complex128"):
         native_dtype(x.dtype)
-    return jax.device_put(x, find_device(device))
+    return jax.device_put(x, find_device(device), may_alias=False)
 
 
 def to_numpy(x: Any) -> np.ndarray:

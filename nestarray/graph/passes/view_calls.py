@@ -195,7 +195,7 @@ def emit(
     """Write the fewest calls of a view of an array, at the place of `like` in the source.
 
     The result has the name `name`. It is None if there are more calls than `most`, or if an open size
-    of a shape is of no axis. `shared`: (array, shape) → the array in a shape in which views begin.
+    of a shape is of no axis, or to repeat. `shared`: (array, shape) → the array in a shape in which views begin.
     """
     calls = steps(view)
     if calls is None or (most is not None and len(calls) > most):
@@ -213,6 +213,8 @@ def emit(
         elif op == "reshape":
             value = reshaped(writer, value, shape, like, label)
             shared |= {key: value} if key and value else {}
+        elif op == "broadcast_to" and any(isinstance(n, Size) for n in shape):
+            return None
         else:
             args, settings = ((), {"axis": argument}) if op == "flip" else ((argument,), {})
             aval = Aval(shape, value.aval.dtype)
