@@ -14,8 +14,9 @@ from nestarray.errors import ConversionError
 from nestarray.exporters.source.recording.records import Call, Function, Recording, Value, values_in
 from nestarray.graph.node import map_leaves
 
-#: A name for the same arguments, or a function of the call; None for a form that the library lacks.
-Row = str | Callable[[Call], Call | Value | None]
+#: A name for the same arguments, or a function of the call, whose last call has the result; None for a
+#: form that the library lacks.
+Row = str | Callable[[Call], Call | list[Call] | Value | None]
 
 #: Targets that every language has: operators, statements, sizes and writes of the state.
 _PYTHON = ("operator.", "flow:", "state:", "size", "int")
@@ -46,10 +47,10 @@ def translated(recording: Recording, rows: Mapping[str, Row], library: str) -> R
             args, kwargs = map_leaves(of, (call.args, call.kwargs))
             call = dataclasses.replace(call, args=args, kwargs=kwargs)
             new = _translated(call, rows, library)
-            if isinstance(new, Call):
-                translations.append(new)
-            else:
+            if isinstance(new, Value):
                 stands_for[call.result] = new
+            else:
+                translations += [new] if isinstance(new, Call) else new
         return translations
 
     calls = run(recording.calls)
@@ -57,7 +58,7 @@ def translated(recording: Recording, rows: Mapping[str, Row], library: str) -> R
     return dataclasses.replace(recording, calls=calls, output=output, updates=updates)
 
 
-def _translated(call: Call, rows: Mapping[str, Row], library: str) -> Call | Value:
+def _translated(call: Call, rows: Mapping[str, Row], library: str) -> Call | list[Call] | Value:
     row = rows.get(call.target)
     if isinstance(row, str):
         return dataclasses.replace(call, target=row)

@@ -30,6 +30,8 @@ _PACKAGES = {
     r"F\.": "import torch.nn.functional as F",
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
+    r"keras\.": "import keras",
+    r"(layers|ops)\.": "from keras import layers, ops",
     r"lax\.": "from jax import lax",
     r"nn\.": "from torch import nn",
     r"nnx\.": "from flax import nnx",
@@ -42,7 +44,7 @@ _PACKAGES = {
 }
 _WEIGHTS = 'WEIGHTS = Path(__file__).with_name("weights.safetensors")'
 #: Framework → the module of safetensors that loads its arrays, if it has another name.
-_LOADERS = {"jax": "flax"}
+_LOADERS = {"jax": "flax", "keras": "numpy"}
 
 
 class Style(ABC):

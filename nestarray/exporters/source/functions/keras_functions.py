@@ -1,0 +1,86 @@
+"""Keras: functions of several operations, and layers that differ from Keras's."""
+
+from __future__ import annotations
+
+import math
+
+from keras import layers, ops
+
+
+class BatchNormalization(layers.BatchNormalization):
+    """Batch normalization whose moving variance is the unbiased one, as in PyTorch."""
+
+    def call(self, inputs, training=None, mask=None):
+        old = self.momentum * self.moving_variance
+        outputs = super().call(inputs, training=training, mask=mask)
+        if training:
+            count = math.prod(inputs.shape) / inputs.shape[self.axis]
+            self.moving_variance.assign(old + (self.moving_variance - old) * count / (count - 1))
+        return outputs
+
+
+def embedding(indices, weight, *, padding_idx):
+    """The rows of a table; no gradient reaches the row `padding_idx`."""
+    rows = ops.take(weight, indices, axis=0)
+    is_padding = ops.expand_dims(ops.equal(indices, padding_idx), -1)
+    return ops.where(is_padding, ops.stop_gradient(rows), rows)
+
+
+def gather(x, *indices):
+    """``x[indices]`` for arrays of the first axes."""
+    sizes, place = x.shape[: len(indices)], 0
+    for size, index in zip(sizes, indices):
+        place = place * size + ops.where(index < 0, index + size, index)
+    rest = x.shape[len(indices) :]
+    return ops.take(ops.reshape(x, (math.prod(sizes), *rest)), place, axis=0)
+
+
+def batch_norm(x, mean, variance, weight=None, bias=None, *, axis=1, eps=1e-5):
+    """Batch normalization with a given mean and variance."""
+    shape = [1] * len(x.shape)
+    shape[axis] = -1
+    y = (x - ops.reshape(mean, shape)) / ops.sqrt(ops.reshape(variance, shape) + eps)
+    y = y if weight is None else y * ops.reshape(weight, shape)
+    return y if bias is None else y + ops.reshape(bias, shape)
+
+
+def layer_norm(x, weight=None, bias=None, *, axis=-1, eps=1e-5):
+    """Layer normalization."""
+    mean, variance = ops.moments(x, axis, keepdims=True)
+    y = (x - mean) / ops.sqrt(variance + eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def group_norm(x, weight=None, bias=None, *, num_groups, axis=1, eps=1e-5):
+    """Group normalization of the channels along an axis."""
+    x = ops.moveaxis(x, axis, 1)
+    y = ops.reshape(x, (x.shape[0], num_groups, -1))
+    mean, variance = ops.moments(y, -1, keepdims=True)
+    y, shape = (
+        ops.reshape((y - mean) / ops.sqrt(variance + eps), x.shape),
+        (-1, *[1] * (len(x.shape) - 2)),
+    )
+    y = y if weight is None else y * ops.reshape(weight, shape)
+    y = y if bias is None else y + ops.reshape(bias, shape)
+    return ops.moveaxis(y, 1, axis)
+
+
+def rms_norm(x, weight=None, *, axis=-1, eps=1e-6):
+    """Division by the root mean square."""
+    y = x / ops.sqrt(ops.mean(x * x, axis, keepdims=True) + eps)
+    return y if weight is None else y * weight
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=False, scale=None):
+    """softmax(scale · Q Kᵀ + mask) V; zeros where the mask admits nothing."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query * scale @ ops.swapaxes(key, -1, -2)
+    if is_causal:
+        scores = ops.where(ops.tri(*scores.shape[-2:], dtype="bool"), scores, -math.inf)
+    if mask is not None:
+        is_bool = mask.dtype in ("bool", ops.zeros((), "bool").dtype)
+        scores = ops.where(mask, scores, -math.inf) if is_bool else scores + mask
+    admits = scores > -math.inf
+    weights = ops.softmax(ops.where(admits, scores, -1e30))
+    return ops.where(admits, weights, 0) @ value

@@ -1,0 +1,358 @@
+"""Calls of Keras 3 as a user writes them, and the calls of JAX that they stand for.
+
+`keras.ops` has NumPy's names. Arrays are of TensorFlow, JAX or PyTorch, which share operators of equal
+dtypes, and indices without arrays and without negative steps; for others there is a function.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray.dtypes import DType, as_dtype
+from nestarray.exporters.source.functions import jax_functions, keras_functions
+from nestarray.exporters.source.printing.expressions import BINARY
+from nestarray.exporters.source.printing.language import Language
+from nestarray.exporters.source.printing.translation import Row
+from nestarray.exporters.source.recording.records import Call, Value
+from nestarray.graph.builder import Place
+
+JAX = Language("jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions)
+
+
+class KerasLanguage(Language):
+    """How calls of Keras are written: arrays have no methods, and dtypes are strings."""
+
+    assignment = "{old}.assign({new})"
+    assigns = False
+    integer = "int({})"
+    size = "ops.shape({})[{}]"
+    special = 'float("{sign}{name}")'
+
+    def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
+        """The call of JAX with its settings by name, or the Value that it equals."""
+        return JAX.normal(call, constants)
+
+    def dtype(self, dtype: DType) -> str:
+        """The text of a dtype."""
+        return f'"{dtype.name}"'
+
+
+LANGUAGE = KerasLanguage(
+    "keras",
+    {"keras.ops": "ops", "keras.layers": "layers", "keras": "keras"},
+    keras_functions,
+)
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+def _of(name: str, *args: Any, like: Call, **kwargs: Any) -> Call:
+    """A call of `keras.ops`, or of a function of the source, in the place of another one."""
+    target = name if "." in name else f"keras.ops.{name}"
+    return dataclasses.replace(like, target=target, args=args, kwargs=kwargs)
+
+
+def _new(name: str, *args: Any, place: Place, shape: Any, dtype: str, **kwargs: Any) -> Call:
+    """A call of `keras.ops` with a result of its own."""
+    return Call(f"keras.ops.{name}", args, kwargs, Value(tuple(shape), dtype), place)
+
+
+def _renamed(name: str, **names: str) -> Row:
+    """A row for a function whose settings have other names."""
+
+    def row(call: Call) -> Call:
+        kwargs = {names.get(key, key): value for key, value in call.kwargs.items()}
+        return _of(name, *call.args, like=call, **kwargs)
+
+    return row
+
+
+def _with_default(name: str, **defaults: Any) -> Row:
+    """A row for a function whose settings have other defaults."""
+    return lambda call: _of(name, *call.args, like=call, **{**defaults, **call.kwargs})
+
+
+def _operator(call: Call) -> Call:
+    """An operator; a function for arrays of several dtypes, which not all frameworks promote."""
+    name = call.target.removeprefix("operator.")
+    if not _is_plain(name, call.args):
+        return _of(_FUNCTIONS[name], *call.args, like=call)
+    return call
+
+
+def _is_plain(name: str, args: tuple[Any, ...]) -> bool:
+    arrays = [x for x in args if isinstance(x, Value) and x.dtype != "size"]
+    kinds = {x.dtype for x in arrays}
+    if not arrays or name not in _FUNCTIONS:
+        return True
+    is_floating = kinds <= {"float32", "float16", "bfloat16", "float64"}
+    numbers = [x for x in args if isinstance(x, (bool, int, float))]
+    if name == "matmul" and any(len(x.shape) < 2 for x in arrays):
+        return False
+    is_number = all(type(x) is int for x in numbers) and kinds <= {"int32", "int64"}
+    is_bool = kinds == {"bool"} and name in ("and_", "or_", "xor", "eq", "ne", "invert")
+    is_same = is_floating or (is_number and name != "truediv") or (is_bool and not numbers)
+    return len(kinds) == 1 and is_same
+
+
+def _getitem(call: Call) -> Call | list[Call] | None:
+    """A slice; `take` for an array as an index, and `flip` for a negative step."""
+    x, index = call.args
+    if not isinstance(x, Value):
+        return call
+    items = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(i, slice) and isinstance(i.step, int) and i.step < 0 for i in items):
+        return _flipped(call, x, items)
+    arrays = [i for i in items if isinstance(i, Value) and i.dtype not in ("size",)]
+    if not arrays:
+        return call
+    if len(arrays) == 1 and arrays[0].dtype != "bool":
+        if len(items) == 1:
+            return _of("take", x, items[0], like=call, axis=0)
+        axis = items.index(arrays[0])
+        others = [i for i in items if i is not arrays[0]]
+        if Ellipsis not in items and all(i == slice(None) for i in others):
+            return _of("take", x, arrays[0], like=call, axis=axis)
+    is_leading = all(isinstance(i, Value) for i in items)
+    return _of(".gather", x, *items, like=call) if is_leading else None
+
+
+def _flipped(call: Call, x: Value, items: tuple[Any, ...]) -> Call | list[Call] | None:
+    """An index with negative steps as the flip of an array, and an index."""
+    axes = [i for i, item in enumerate(items) if isinstance(item, slice) and (item.step or 1) < 0]
+    is_whole = all(items[i] == slice(None, None, -1) for i in axes)
+    if not is_whole or Ellipsis in items or None in items:
+        return None
+    axis = axes[0] if len(axes) == 1 else axes
+    others = tuple(slice(None) if i in axes else item for i, item in enumerate(items))
+    if all(item == slice(None) for item in others):
+        return _of("flip", x, like=call, axis=axis)
+    flip = _new("flip", x, axis=axis, place=call.place, shape=x.shape, dtype=x.dtype)
+    return [flip, dataclasses.replace(call, args=(flip.result, others))]
+
+
+def _method(call: Call) -> Call | None:
+    name, (x, *args) = call.target.removeprefix("method:"), call.args
+    if name == "reshape":
+        shape = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else tuple(args)
+        return _of("reshape", x, shape, like=call)
+    if name == "astype":
+        return _of("cast", x, *args, like=call)
+    if name == "transpose":
+        axes = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else tuple(args)
+        return _of("transpose", x, *([axes] if axes else []), like=call)
+    if name in ("swapaxes", "squeeze", "flatten", "ravel"):
+        return _of(name, x, *args, like=call, **call.kwargs)
+    return None
+
+
+def _clip(call: Call) -> Call:
+    """`clip` with one bound is a maximum or a minimum."""
+    x, *bounds = call.args
+    low, high = (*bounds, *(call.kwargs.get(k) for k in ("min", "max")[len(bounds) :]))
+    if high is None:
+        return _of("maximum", x, low, like=call)
+    return (
+        _of("minimum", x, high, like=call) if low is None else _of("clip", x, low, high, like=call)
+    )
+
+
+def _array(call: Call) -> Call:
+    """An array of a list of numbers."""
+    dtype = [x for x in (*call.args[1:], call.kwargs.get("dtype")) if isinstance(x, DType)]
+    dtype = dtype or [as_dtype(call.result.dtype)]
+    return _of("convert_to_tensor", call.args[0], *dtype, like=call)
+
+
+# -- windows ----------------------------------------------------------------------------------
+
+
+def _parent(place: Place) -> Place:
+    """The module around a layer, which pads its argument."""
+    module = place.module.replace(".", "/").rpartition("/")[0]
+    return place._replace(module=module)
+
+
+def _border(
+    x: Value, padding: Any, kernel: Any, strides: Any, dilation: Any, place: Place, **fill: Any
+) -> tuple[Value, str, list[Call]]:
+    """(the data, ``"valid"`` or ``"same"``, the call that pads it) for windows with a border."""
+    if isinstance(padding, str):
+        return x, padding.lower(), []
+    pairs = [tuple(pair) for pair in padding]
+    if not any(map(any, pairs)):
+        return x, "valid", []
+    extents = [(k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
+    same = [(extent // 2, extent - extent // 2) for extent in extents]
+    if pairs == same and set(strides) == {1} and not fill:
+        return x, "same", []
+    widths = ((0, 0), *pairs, (0, 0))
+    shape = [n + sum(width) for n, width in zip(x.shape, widths, strict=True)]
+    pad = _new("pad", x, widths, place=place, shape=shape, dtype=x.dtype, **fill)
+    return pad.result, "valid", [pad]
+
+
+def _conv(call: Call) -> list[Call] | None:
+    """A convolution; with a border other than Keras's, of a padded array."""
+    x, kernel, strides, padding, *others = call.args
+    rank = len(x.shape) - 2
+    axes = "DHW"[-rank:]
+    if others or call.kwargs.get("dimension_numbers") != (f"N{axes}C", f"{axes}IO", f"N{axes}C"):
+        return None
+    if call.kwargs.keys() - {"dimension_numbers", "rhs_dilation", "feature_group_count"}:
+        return None
+    dilation = tuple(call.kwargs.get("rhs_dilation") or (1,) * rank)
+    sizes = kernel.shape[:rank]
+    x, border, pads = _border(x, padding, sizes, strides, dilation, _parent(call.place))
+    settings = {"strides": tuple(strides), "padding": border, "dilation_rate": dilation}
+    return [*pads, _of("conv", x, kernel, like=call, **settings)]
+
+
+def _conv_transpose(call: Call) -> list[Call] | None:
+    """A transposed convolution; with a border other than Keras's, a part of the whole one."""
+    x, kernel, strides, padding, *_ = call.args
+    *sizes, _, _ = kernel.shape
+    dilation = call.kwargs.get("rhs_dilation") or (1,) * len(sizes)
+    if not call.kwargs.get("transpose_kernel"):
+        return None
+    settings = {"strides": tuple(strides), "padding": "valid", "dilation_rate": tuple(dilation)}
+    if isinstance(padding, str):
+        settings["padding"] = padding.lower()
+        return [_of("conv_transpose", x, kernel, like=call, **settings)]
+    extents = [(k - 1) * d for k, d in zip(sizes, dilation, strict=True)]
+    crops = [(e - low, e - high) for e, (low, high) in zip(extents, padding, strict=True)]
+    if any(n < 0 for crop in crops for n in crop):
+        return None
+    shape = [(n - 1) * s + e + 1 for n, s, e in zip(x.shape[1:-1], strides, extents, strict=True)]
+    place = call.place
+    whole = _new(
+        "conv_transpose", x, kernel, place=place, shape=(x.shape[0], *shape, kernel.shape[-2]),
+        dtype=x.dtype, **settings,
+    )  # fmt: skip
+    index = tuple([slice(low or None, -high or None) for low, high in crops])
+    part = (whole.result, (slice(None), *index, slice(None)))
+    return [whole, dataclasses.replace(call, target="operator.getitem", args=part, kwargs={})]
+
+
+def _pool(name: str) -> Row:
+    """The maximum or the mean of windows; other borders than Keras's are padded."""
+
+    def row(call: Call) -> list[Call] | None:
+        x, window = call.args
+        strides = tuple(call.kwargs.get("strides") or (1,) * len(window))
+        padding = call.kwargs["padding"]
+        if name == "average_pool" and padding == "SAME":  # its means leave the border out
+            padding = [
+                _same(n, k, s) for n, k, s in zip(x.shape[1:-1], window, strides, strict=True)
+            ]
+        fill = {"constant_values": -math.inf if name == "max_pool" else 0.0}
+        ones = (1,) * len(window)
+        x, border, pads = _border(x, padding, window, strides, ones, call.place, **fill)
+        settings = {} if strides == tuple(window) else {"strides": strides}
+        settings |= {} if border == "valid" else {"padding": border}
+        return [*pads, _of(name, x, tuple(window), like=call, **settings)]
+
+    return row
+
+
+def _same(size: int, kernel: int, stride: int) -> tuple[int, int]:
+    """The border ``"same"``."""
+    count = max((-(-size // stride) - 1) * stride + kernel - size, 0)
+    return count // 2, count - count // 2
+
+
+def _resize(call: Call) -> Call | None:
+    """An image of another size."""
+    x, shape, method = call.args[:3]
+    names = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
+    is_image = len(shape) == 4 and (x.shape[0], x.shape[-1]) == (shape[0], shape[-1])
+    if not is_image or method not in names or call.kwargs.get("antialias") is not False:
+        return None
+    settings = {} if method == "linear" else {"interpolation": names[method]}
+    return _of("keras.ops.image.resize", x, tuple(shape[1:3]), like=call, **settings)
+
+
+# -- table ------------------------------------------------------------------------------------
+
+#: Operator → the function of `keras.ops`.
+_FUNCTIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "pow": "power",
+    "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul", "and_": "bitwise_and",
+    "or_": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+    "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+
+#: Functions of JAX that `keras.ops` has with the same name, arguments and defaults.
+_SAME = {
+    "jax.numpy": (
+        "abs", "all", "any", "amax", "amin", "arange", "arccos", "arccosh", "arcsin", "arcsinh",
+        "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "broadcast_to", "bincount",
+        "ceil", "concatenate", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "diag",
+        "diagonal", "diff", "einsum", "equal", "exp", "expand_dims", "expm1", "eye", "flip", "floor",
+        "floor_divide", "full", "full_like", "greater", "greater_equal", "hypot", "identity", "imag",
+        "isclose", "isfinite", "isinf", "isnan", "kron", "less", "less_equal", "linspace", "log",
+        "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or",
+        "logical_xor", "matmul", "max", "maximum", "mean", "median", "min", "minimum", "mod",
+        "moveaxis", "multiply", "nan_to_num", "negative", "not_equal", "ones", "ones_like", "outer",
+        "power", "prod", "ravel", "real", "reciprocal", "repeat", "reshape", "roll", "searchsorted", "sign",
+        "sin", "sinh", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "subtract",
+        "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "trace",
+        "transpose", "tri", "tril", "triu", "true_divide", "trunc", "var", "vdot", "where", "zeros",
+        "zeros_like", "add", "divide", "cross", "meshgrid", "round", "isin", "signbit", "copy",
+    ),
+    "jax.nn": (
+        "celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_tanh", "log_sigmoid", "log_softmax",
+        "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "soft_sign",
+        "sparse_plus", "squareplus",
+    ),
+    "jax.lax": (
+        "cond", "switch", "while_loop", "fori_loop", "scan", "rsqrt", "stop_gradient", "top_k",
+        "erf", "erf_inv",
+    ),
+}  # fmt: skip
+
+#: Functions of JAX, and of the source that is recorded → row (`translated`).
+ROWS: dict[str, Row] = {
+    **{f"{module}.{name}": f"keras.ops.{name}" for module, names in _SAME.items() for name in names},
+    **{f"operator.{name}": _operator for name in BINARY},
+    "operator.invert": _operator,
+    "operator.getitem": _getitem,
+    **{f"method:{n}": _method for n in ("reshape", "astype", "transpose", "swapaxes", "squeeze")},
+    "attribute:T": lambda call: _of("transpose", *call.args, like=call),
+    "jax.numpy.asarray": _array,
+    "jax.numpy.array": _array,
+    "jax.numpy.astype": lambda call: _of("cast", *call.args, like=call),
+    "jax.numpy.clip": _clip,
+    "jax.numpy.pad": lambda call: _of(
+        "pad", call.args[0], *call.args[1:], like=call,
+        **{k: x for k, x in call.kwargs.items() if (k, x) != ("constant_values", 0.0)},
+    ),
+    "jax.numpy.tile": _renamed("tile", reps="repeats"),
+    "jax.nn.leaky_relu": _with_default("leaky_relu", negative_slope=0.01),
+    "jax.nn.hard_swish": "keras.ops.hard_silu",
+    "jax.nn.hard_silu": "keras.ops.hard_silu",
+    "jax.nn.logsumexp": "keras.ops.logsumexp",
+    "jax.scipy.special.logsumexp": "keras.ops.logsumexp",
+    "jax.scipy.special.erf": "keras.ops.erf",
+    "jax.nn.dot_product_attention": "keras.ops.dot_product_attention",
+    "jax.lax.map": lambda call: _of("vectorized_map", *call.args, like=call),
+    "jax.lax.conv_general_dilated": _conv,
+    "jax.lax.conv_transpose": _conv_transpose,
+    "jax.image.resize": _resize,
+    "flax.nnx.max_pool": _pool("max_pool"),
+    "flax.nnx.avg_pool": _pool("average_pool"),
+    **{
+        f".{name}": f".{name}"
+        for name in (
+            "batch_norm", "dropout", "embedding", "group_norm", "layer_norm", "rms_norm",
+            "scaled_dot_product_attention",
+        )
+    },
+}  # fmt: skip
