@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import keras
 from keras import layers, ops
 
 
@@ -17,6 +18,17 @@ class BatchNormalization(layers.BatchNormalization):
             count = math.prod(inputs.shape) / inputs.shape[self.axis]
             self.moving_variance.assign(old + (self.moving_variance - old) * count / (count - 1))
         return outputs
+
+
+class PaddedEmbedding(layers.Embedding):
+    """The rows of a table; no gradient reaches the row `padding_idx`."""
+
+    def __init__(self, input_dim, output_dim, padding_idx, **kwargs):
+        super().__init__(input_dim, output_dim, **kwargs)
+        self.padding_idx = padding_idx
+
+    def call(self, inputs):
+        return embedding(inputs, self.embeddings, padding_idx=self.padding_idx)
 
 
 def embedding(indices, weight, *, padding_idx):
@@ -33,6 +45,34 @@ def gather(x, *indices):
         place = place * size + ops.where(index < 0, index + size, index)
     rest = x.shape[len(indices) :]
     return ops.take(ops.reshape(x, (math.prod(sizes), *rest)), place, axis=0)
+
+
+def scattered(x, indices, values, reduction=None):
+    """The array with other elements at ``x[indices]``, arrays for the first axes."""
+    shape = ops.shape(sum(index * 0 for index in indices))
+    places = ops.stack([ops.broadcast_to(index, shape) for index in indices], -1)
+    values = ops.broadcast_to(ops.cast(values, x.dtype), (*shape, *x.shape[len(indices) :]))
+    return ops.scatter_update(x, places, values, reduction=reduction)
+
+
+def updated(x, starts, sizes, values):
+    """The array with other elements in a block."""
+    values = ops.cast(values, x.dtype)
+    if len(values.shape) < len(x.shape) and values.shape:
+        axes = [axis for axis, size in enumerate(sizes) if size == 1]
+        values = ops.expand_dims(values, axes[: len(x.shape) - len(values.shape)])
+    return ops.slice_update(x, starts, ops.broadcast_to(values, sizes))
+
+
+def while_loop(test, body, carry, *, max_steps=None):
+    """Apply `body` as long as `test` holds, at most `max_steps` times; then it has a derivative."""
+
+    def step(carry, _):
+        return ops.cond(test(carry), lambda: body(carry), lambda: carry), None
+
+    if max_steps is not None:
+        return ops.scan(step, carry, length=max_steps)[0]
+    return ops.while_loop(lambda *carry: test(carry), lambda *carry: body(carry), carry)
 
 
 def batch_norm(x, mean, variance, weight=None, bias=None, *, axis=1, eps=1e-5):
@@ -79,7 +119,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=Fals
     if is_causal:
         scores = ops.where(ops.tri(*scores.shape[-2:], dtype="bool"), scores, -math.inf)
     if mask is not None:
-        is_bool = mask.dtype in ("bool", ops.zeros((), "bool").dtype)
+        is_bool = keras.backend.standardize_dtype(mask.dtype) == "bool"
         scores = ops.where(mask, scores, -math.inf) if is_bool else scores + mask
     admits = scores > -math.inf
     weights = ops.softmax(ops.where(admits, scores, -1e30))

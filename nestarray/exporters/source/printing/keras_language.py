@@ -63,19 +63,111 @@ def _new(name: str, *args: Any, place: Place, shape: Any, dtype: str, **kwargs: 
     return Call(f"keras.ops.{name}", args, kwargs, Value(tuple(shape), dtype), place)
 
 
-def _renamed(name: str, **names: str) -> Row:
-    """A row for a function whose settings have other names."""
+def _row(name: str, _names: Mapping[str, str] | None = None, **defaults: Any) -> Row:
+    """A row for a function of `keras.ops`; none for settings that it lacks.
 
-    def row(call: Call) -> Call:
-        kwargs = {names.get(key, key): value for key, value in call.kwargs.items()}
-        return _of(name, *call.args, like=call, **kwargs)
+    Args:
+        name: of the function.
+        _names: setting of JAX → its name in Keras.
+        **defaults: settings that have other defaults in Keras.
+    """
+
+    def row(call: Call) -> Call | None:
+        kwargs = {(_names or {}).get(key, key): value for key, value in call.kwargs.items()}
+        known = LANGUAGE.parameters(f"keras.ops.{name}")
+        if known and not kwargs.keys() <= known.keys():
+            return None
+        return _of(name, *call.args, like=call, **{**defaults, **kwargs})
 
     return row
 
 
-def _with_default(name: str, **defaults: Any) -> Row:
-    """A row for a function whose settings have other defaults."""
-    return lambda call: _of(name, *call.args, like=call, **{**defaults, **call.kwargs})
+def _reduction(name: str) -> Row:
+    """A sum or a mean of an array that is cast before, if its result has a dtype of its own."""
+
+    def row(call: Call) -> Call | list[Call] | None:
+        (x, *args), kwargs = call.args, dict(call.kwargs)
+        dtype = kwargs.pop("dtype", None)
+        if kwargs.keys() - {"axis", "keepdims"}:
+            return None
+        if dtype is None or dtype.name == x.dtype:
+            return _of(name, x, *args, like=call, **kwargs)
+        cast = _new("cast", x, dtype, place=call.place, shape=x.shape, dtype=dtype.name)
+        return [cast, _of(name, cast.result, *args, like=call, **kwargs)]
+
+    return row
+
+
+def _argsort(call: Call) -> Call | list[Call]:
+    """The order of an array; of the negative one for falling numbers."""
+    (x,), kwargs = call.args, {k: v for k, v in call.kwargs.items() if k not in ("stable",)}
+    if not kwargs.pop("descending", False):
+        return _of(x, like=call, **kwargs)
+    negative = Call("operator.neg", (x,), {}, Value(x.shape, x.dtype), call.place)
+    return [negative, _of("argsort", negative.result, like=call, **kwargs)]
+
+
+def _linear(call: Call) -> list[Call]:
+    """x Wᵀ + b."""
+    x, weight, *bias = call.args
+    place = call.place
+    transposed = _new(
+        "transpose", weight, place=place, shape=weight.shape[::-1], dtype=weight.dtype
+    )
+    product = dataclasses.replace(
+        call, target="operator.matmul", args=(x, transposed.result), kwargs={}
+    )
+    if not bias or bias[0] is None:
+        return [transposed, product]
+    result = Value(call.result.shape, call.result.dtype)
+    product = dataclasses.replace(product, result=result)
+    total = dataclasses.replace(call, target="operator.add", args=(result, bias[0]), kwargs={})
+    return [transposed, product, total]
+
+
+def _real(call: Call) -> Call | Value:
+    """The real part, or the conjugate, of real numbers is their array."""
+    (x,) = call.args
+    is_complex = x.dtype.startswith("complex")
+    return _of(call.target.rpartition(".")[2], x, like=call) if is_complex else x
+
+
+def _at(call: Call) -> Call | None:
+    """An array with other elements."""
+    x, index, *values = call.args
+    name = call.target.removeprefix("at:")
+    items = index if isinstance(index, tuple) else (index,)
+    if not values or call.kwargs:
+        return None
+    is_gathered = all(isinstance(i, Value) and i.dtype.startswith("int") for i in items)
+    if is_gathered and name in ("set", "add", "max", "min", "multiply"):
+        settings = {} if name == "set" else {"reduction": {"multiply": "mul"}.get(name, name)}
+        return _of(".scattered", x, items, values[0], like=call, **settings)
+    starts, sizes = [], []
+    for item, n in zip(items, x.shape, strict=False):
+        if isinstance(item, int):
+            starts.append(item % n)
+            sizes.append(1)
+        elif isinstance(item, slice) and item.step in (None, 1):
+            if not all(i is None or isinstance(i, int) for i in (item.start, item.stop)):
+                return None
+            first, stop, _ = item.indices(n)
+            starts.append(first)
+            sizes.append(stop - first)
+        else:
+            return None
+    if name != "set":
+        return None
+    starts += [0] * (len(x.shape) - len(items))
+    sizes += [*x.shape[len(items) :]]
+    return _of(".updated", x, tuple(starts), tuple(sizes), values[0], like=call)
+
+
+def _while_loop(call: Call) -> Call:
+    """A loop over one array; a function of the source for several."""
+    carry = call.args[2]
+    is_single = isinstance(carry, Value) and not call.kwargs
+    return _of("while_loop" if is_single else ".while_loop", *call.args, like=call, **call.kwargs)
 
 
 def _operator(call: Call) -> Call:
@@ -254,7 +346,7 @@ def _pool(name: str) -> Row:
         fill = {"constant_values": -math.inf if name == "max_pool" else 0.0}
         ones = (1,) * len(window)
         x, border, pads = _border(x, padding, window, strides, ones, call.place, **fill)
-        settings = {} if strides == tuple(window) else {"strides": strides}
+        settings = {"strides": strides}  # by default Keras on JAX gives them two axes too many
         settings |= {} if border == "valid" else {"padding": border}
         return [*pads, _of(name, x, tuple(window), like=call, **settings)]
 
@@ -269,7 +361,8 @@ def _same(size: int, kernel: int, stride: int) -> tuple[int, int]:
 
 def _resize(call: Call) -> Call | None:
     """An image of another size."""
-    x, shape, method = call.args[:3]
+    x, shape = call.args[:2]
+    method = call.kwargs.get("method", call.args[-1])
     names = {"nearest": "nearest", "linear": "bilinear", "cubic": "bicubic"}
     is_image = len(shape) == 4 and (x.shape[0], x.shape[-1]) == (shape[0], shape[-1])
     if not is_image or method not in names or call.kwargs.get("antialias") is not False:
@@ -294,33 +387,35 @@ _SAME = {
     "jax.numpy": (
         "abs", "all", "any", "amax", "amin", "arange", "arccos", "arccosh", "arcsin", "arcsinh",
         "arctan", "arctan2", "arctanh", "argmax", "argmin", "argsort", "broadcast_to", "bincount",
-        "ceil", "concatenate", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "diag",
+        "ceil", "concatenate", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "diag",
         "diagonal", "diff", "einsum", "equal", "exp", "expand_dims", "expm1", "eye", "flip", "floor",
         "floor_divide", "full", "full_like", "greater", "greater_equal", "hypot", "identity", "imag",
         "isclose", "isfinite", "isinf", "isnan", "kron", "less", "less_equal", "linspace", "log",
         "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or",
-        "logical_xor", "matmul", "max", "maximum", "mean", "median", "min", "minimum", "mod",
+        "logical_xor", "matmul", "max", "maximum", "median", "min", "minimum", "mod",
         "moveaxis", "multiply", "nan_to_num", "negative", "not_equal", "ones", "ones_like", "outer",
-        "power", "prod", "ravel", "real", "reciprocal", "repeat", "reshape", "roll", "searchsorted", "sign",
-        "sin", "sinh", "sort", "split", "sqrt", "square", "squeeze", "stack", "std", "subtract",
-        "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "trace",
+        "power", "ravel", "reciprocal", "repeat", "reshape", "sort", "roll", "searchsorted", "sign",
+        "sin", "sinh", "split", "sqrt", "square", "squeeze", "stack", "std", "subtract",
+        "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "trace",
         "transpose", "tri", "tril", "triu", "true_divide", "trunc", "var", "vdot", "where", "zeros",
         "zeros_like", "add", "divide", "cross", "meshgrid", "round", "isin", "signbit", "copy",
     ),
     "jax.nn": (
         "celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_tanh", "log_sigmoid", "log_softmax",
-        "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "soft_sign",
+        "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus",
         "sparse_plus", "squareplus",
     ),
     "jax.lax": (
-        "cond", "switch", "while_loop", "fori_loop", "scan", "rsqrt", "stop_gradient", "top_k",
-        "erf", "erf_inv",
+        "cond", "switch", "fori_loop", "scan", "rsqrt", "stop_gradient", "top_k",
+        "erf",
     ),
 }  # fmt: skip
 
 #: Functions of JAX, and of the source that is recorded → row (`translated`).
 ROWS: dict[str, Row] = {
-    **{f"{module}.{name}": f"keras.ops.{name}" for module, names in _SAME.items() for name in names},
+    **{f"{module}.{name}": _row(name) for module, names in _SAME.items() for name in names},
+    **{f"jax.numpy.{name}": _reduction(name) for name in ("sum", "mean", "prod")},
+    **{f"at:{name}": _at for name in ("set", "add", "max", "min", "multiply")},
     **{f"operator.{name}": _operator for name in BINARY},
     "operator.invert": _operator,
     "operator.getitem": _getitem,
@@ -334,14 +429,25 @@ ROWS: dict[str, Row] = {
         "pad", call.args[0], *call.args[1:], like=call,
         **{k: x for k, x in call.kwargs.items() if (k, x) != ("constant_values", 0.0)},
     ),
-    "jax.numpy.tile": _renamed("tile", reps="repeats"),
-    "jax.nn.leaky_relu": _with_default("leaky_relu", negative_slope=0.01),
-    "jax.nn.hard_swish": "keras.ops.hard_silu",
-    "jax.nn.hard_silu": "keras.ops.hard_silu",
-    "jax.nn.logsumexp": "keras.ops.logsumexp",
-    "jax.scipy.special.logsumexp": "keras.ops.logsumexp",
-    "jax.scipy.special.erf": "keras.ops.erf",
-    "jax.nn.dot_product_attention": "keras.ops.dot_product_attention",
+    "jax.numpy.tile": _row("tile", {"reps": "repeats"}),
+    "jax.numpy.argsort": _argsort,
+    "jax.numpy.conj": _real,
+    "jax.numpy.real": _real,
+    "jax.numpy.remainder": _row("mod"),
+    "jax.nn.leaky_relu": _row("leaky_relu", negative_slope=0.01),
+    "jax.nn.hard_swish": _row("hard_silu"),
+    "jax.nn.hard_silu": _row("hard_silu"),
+    "jax.nn.soft_sign": _row("softsign"),
+    "jax.nn.logsumexp": _row("logsumexp"),
+    "jax.scipy.special.logsumexp": _row("logsumexp"),
+    "jax.scipy.special.erf": _row("erf"),
+    "jax.lax.erf_inv": _row("erfinv"),
+    "jax.scipy.special.erfinv": _row("erfinv"),
+    "jax.nn.dot_product_attention": _row("dot_product_attention"),
+    "jax.lax.while_loop": _while_loop,
+    ".while_loop": _while_loop,
+    ".linear": _linear,
+    ".embedding": ".embedding",
     "jax.lax.map": lambda call: _of("vectorized_map", *call.args, like=call),
     "jax.lax.conv_general_dilated": _conv,
     "jax.lax.conv_transpose": _conv_transpose,
@@ -351,7 +457,7 @@ ROWS: dict[str, Row] = {
     **{
         f".{name}": f".{name}"
         for name in (
-            "batch_norm", "dropout", "embedding", "group_norm", "layer_norm", "rms_norm",
+            "batch_norm", "dropout", "group_norm", "layer_norm", "rms_norm",
             "scaled_dot_product_attention",
         )
     },

@@ -167,6 +167,13 @@ def _embedding(
     return "keras.layers.Embedding", {"input_dim": shape[0], "output_dim": shape[1]}
 
 
+def _padded_embedding(
+    variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int
+) -> Constructor:
+    layer = _embedding(variables, {"axis": 0}, rank)
+    return layer and (".PaddedEmbedding", layer[1] | {"padding_idx": settings["padding_idx"]})
+
+
 def _conv(
     name: str, variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int
 ) -> Constructor:
@@ -233,6 +240,7 @@ _LAYERS = Layers(
     {
         "operator.matmul": (_dense, {"b": "kernel"}),
         "keras.ops.take": (_embedding, {"x": "embeddings"}),
+        ".embedding": (_padded_embedding, {"weight": "embeddings"}),
         "keras.ops.conv": (functools.partial(_conv, ""), {"kernel": "kernel"}),
         "keras.ops.conv_transpose": (functools.partial(_conv, "Transpose"), {"kernel": "kernel"}),
         ".layer_norm": (functools.partial(_norm, "LayerNormalization"), _SCALE),
