@@ -45,7 +45,7 @@ STYLES = {
     },
     "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
-    "keras": {"module": "keras_style"},
+    "keras": {"keras": "keras_style"},
 }
 
 

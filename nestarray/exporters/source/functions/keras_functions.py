@@ -14,7 +14,7 @@ class BatchNormalization(layers.BatchNormalization):
     def call(self, inputs, training=None, mask=None):
         old = self.momentum * self.moving_variance
         outputs = super().call(inputs, training=training, mask=mask)
-        if training:
+        if training and self.trainable:
             count = math.prod(inputs.shape) / inputs.shape[self.axis]
             self.moving_variance.assign(old + (self.moving_variance - old) * count / (count - 1))
         return outputs
@@ -64,6 +64,21 @@ def updated(x, starts, sizes, values):
     return ops.slice_update(x, starts, ops.broadcast_to(values, sizes))
 
 
+def scan(step, carry, xs=None, **settings):
+    """`ops.scan`, on TensorFlow too, whose Keras wants results like the carry."""
+    first = None if xs is None else keras.tree.map_structure(lambda x: x[0], xs)
+    result = step(carry, first)[1]
+    start = ops.zeros(()) if result is None else keras.tree.map_structure(ops.zeros_like, result)
+
+    def both(carry, x):
+        last, result = step(carry[0], x)
+        pair = last, start if result is None else result
+        return pair, pair
+
+    (last, _), (_, results) = ops.scan(both, (carry, start), xs, **settings)
+    return last, None if result is None else results
+
+
 def while_loop(test, body, carry, *, max_steps=None):
     """Apply `body` as long as `test` holds, at most `max_steps` times; then it has a derivative."""
 
@@ -71,7 +86,7 @@ def while_loop(test, body, carry, *, max_steps=None):
         return ops.cond(test(carry), lambda: body(carry), lambda: carry), None
 
     if max_steps is not None:
-        return ops.scan(step, carry, length=max_steps)[0]
+        return scan(step, carry, length=max_steps)[0]
     return ops.while_loop(lambda *carry: test(carry), lambda *carry: body(carry), carry)
 
 

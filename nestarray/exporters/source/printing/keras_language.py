@@ -18,7 +18,7 @@ from nestarray.exporters.source.functions import jax_functions, keras_functions
 from nestarray.exporters.source.printing.expressions import BINARY
 from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.printing.translation import Row
-from nestarray.exporters.source.recording.records import Call, Value
+from nestarray.exporters.source.recording.records import Call, Name, Value
 from nestarray.graph.builder import Place
 
 JAX = Language("jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions)
@@ -102,7 +102,7 @@ def _argsort(call: Call) -> Call | list[Call]:
     """The order of an array; of the negative one for falling numbers."""
     (x,), kwargs = call.args, {k: v for k, v in call.kwargs.items() if k not in ("stable",)}
     if not kwargs.pop("descending", False):
-        return _of(x, like=call, **kwargs)
+        return _of("argsort", x, like=call, **kwargs)
     negative = Call("operator.neg", (x,), {}, Value(x.shape, x.dtype), call.place)
     return [negative, _of("argsort", negative.result, like=call, **kwargs)]
 
@@ -161,6 +161,13 @@ def _at(call: Call) -> Call | None:
     starts += [0] * (len(x.shape) - len(items))
     sizes += [*x.shape[len(items) :]]
     return _of(".updated", x, tuple(starts), tuple(sizes), values[0], like=call)
+
+
+def _random(call: Call) -> Call:
+    """Random numbers of the seed generator of the layer, in the place of a key."""
+    name, (_, *args) = call.target.rpartition(".")[2], call.args
+    seed = {"seed": Name("self.seed_generator")}
+    return _of(f"keras.random.{name}", *args, like=call, **call.kwargs, **seed)
 
 
 def _while_loop(call: Call) -> Call:
@@ -406,7 +413,7 @@ _SAME = {
         "sparse_plus", "squareplus",
     ),
     "jax.lax": (
-        "cond", "switch", "fori_loop", "scan", "rsqrt", "stop_gradient", "top_k",
+        "cond", "switch", "fori_loop", "rsqrt", "stop_gradient", "top_k",
         "erf",
     ),
 }  # fmt: skip
@@ -444,6 +451,10 @@ ROWS: dict[str, Row] = {
     "jax.lax.erf_inv": _row("erfinv"),
     "jax.scipy.special.erfinv": _row("erfinv"),
     "jax.nn.dot_product_attention": _row("dot_product_attention"),
+    **{f"jax.random.{name}": _random for name in ("uniform", "normal", "randint")},
+    "jax.random.split": "jax.random.split",  # of keys, which nothing uses
+    "attribute:shape": lambda call: _of("shape", *call.args, like=call),
+    "jax.lax.scan": ".scan",
     "jax.lax.while_loop": _while_loop,
     ".while_loop": _while_loop,
     ".linear": _linear,

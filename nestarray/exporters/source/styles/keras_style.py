@@ -6,6 +6,7 @@ weights by a call of the shapes that were recorded, so that ``keras.models.load_
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from nestarray import ops
 from nestarray.exporters.source.printing.keras_language import JAX, LANGUAGE, ROWS
 from nestarray.exporters.source.printing.translation import translated
 from nestarray.exporters.source.programs import Program
+from nestarray.exporters.source.recording.fixed_numbers import Replaced, keras_random
 from nestarray.exporters.source.recording.records import Recording, Value
 from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 from nestarray.exporters.source.styles.library_layers import (
@@ -26,7 +28,7 @@ from nestarray.exporters.source.styles.library_layers import (
     with_held_state,
 )
 from nestarray.exporters.source.tree.classes import Class
-from nestarray.exporters.source.tree.modules import Module, Path, Use, is_item, numbered
+from nestarray.exporters.source.tree.modules import Module, Path, Use, arguments, is_item, numbered
 from nestarray.exporters.source.tree.variable_names import input_names, snake
 
 #: Attributes that Keras has itself.
@@ -74,7 +76,11 @@ model.fit(x, y)
 
     @classmethod
     def with_state(cls, recording: Recording) -> Recording:
-        return translated(with_held_state(recording), ROWS, "Keras")
+        recording = translated(with_held_state(recording), ROWS, "Keras")
+        calls = [call for call in recording.calls if call.target != "jax.random.split"]
+        used = {value for call in calls for value in arguments(call)}
+        inputs = [v for v in recording.inputs if v.source not in ("mode", "key") or v in used]
+        return dataclasses.replace(recording, inputs=inputs, calls=calls)
 
     def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f', dtype="{value.dtype}"'
@@ -96,6 +102,11 @@ model.fit(x, y)
             "",
         ]
 
+    def _namespaces(self, module: Module) -> list[str]:
+        """The line that makes the source of random numbers."""
+        is_random = any(call.target.startswith("keras.random.") for call in module.calls)
+        return ["self.seed_generator = keras.random.SeedGenerator(0)"] if is_random else []
+
     def _signature(self, cls: Class) -> str:
         return f"{super()._signature(cls)}, **kwargs"
 
@@ -109,6 +120,7 @@ model.fit(x, y)
         return super()._use(use, texts or inputs)
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+        namespace["keras"] = Replaced(keras, keras_random())
         model = namespace["load"]()
         registered = keras.saving.get_custom_objects()
         for name in [name for name, x in registered.items() if x in namespace.values()]:
