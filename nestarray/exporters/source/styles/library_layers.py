@@ -200,8 +200,9 @@ class Layers:
         elif sums:
             return None
         is_whole = {*variables.values()} == {*module.variables.values()}
-        is_single = all(value.dtype == "float32" for value in variables.values())
-        if not is_whole or data != module.inputs or not is_single:
+        if not is_whole or data != module.inputs:
+            return None
+        if any(value.dtype != "float32" for value in variables.values()):
             return None
         constructor = make(variables, operands, len(data[0].shape))
         if constructor is None:
