@@ -12,6 +12,7 @@ TARGETS = {
     "functional": "jax",
     "nnx": "jax",
     "equinox": "jax",
+    "keras": "keras",
 }
 
 

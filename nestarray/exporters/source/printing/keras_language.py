@@ -15,11 +15,12 @@ import numpy as np
 
 from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.functions import jax_functions, keras_functions
-from nestarray.exporters.source.printing.expressions import BINARY
+from nestarray.exporters.source.printing.expressions import BINARY, Expression, Names
 from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.printing.translation import Row
-from nestarray.exporters.source.recording.records import Call, Name, Value
+from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
 from nestarray.graph.builder import Place
+from nestarray.graph.node import map_leaves
 
 JAX = Language("jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions)
 
@@ -36,6 +37,14 @@ class KerasLanguage(Language):
     def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
         """The call of JAX with its settings by name, or the Value that it equals."""
         return JAX.normal(call, constants)
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call."""
+        if call.target == "keras.ops.convert_to_tensor" and isinstance(call.args[0], Value):
+            operand = names(call.args[0])
+            if not operand.text.startswith("self."):  # an array already
+                return operand
+        return super().expression(call, names)
 
     def dtype(self, dtype: DType) -> str:
         """The text of a dtype."""
@@ -80,6 +89,26 @@ def _row(name: str, _names: Mapping[str, str] | None = None, **defaults: Any) ->
         return _of(name, *call.args, like=call, **{**defaults, **kwargs})
 
     return row
+
+
+def _of_arrays(row: Row) -> Row:
+    """A row for a function that takes arrays, and no variables, in Keras on JAX."""
+
+    def converted(call: Call) -> Call | list[Call] | Value | None:
+        conversions = {
+            x: _new("convert_to_tensor", x, place=call.place, shape=x.shape, dtype=x.dtype)
+            for x in values_in([*call.args])
+            if x.source in ("v", "s", "constants")
+        }
+        args = map_leaves(
+            lambda x: conversions[x].result if isinstance(x, Value) and x in conversions else x,
+            [*call.args],
+        )
+        assert not isinstance(row, str)
+        new = row(dataclasses.replace(call, args=tuple(args)))
+        return [*conversions.values(), new] if isinstance(new, Call) else new
+
+    return converted
 
 
 def _reduction(name: str) -> Row:
@@ -418,6 +447,12 @@ _SAME = {
     ),
 }  # fmt: skip
 
+#: Functions that take no variables of Keras on JAX.
+_OF_ARRAYS = (
+    "all", "any", "amax", "amin", "count_nonzero", "flip", "full_like", "moveaxis", "ones_like",
+    "outer", "roll", "searchsorted", "tile", "where", "zeros_like",
+)  # fmt: skip
+
 #: Functions of JAX, and of the source that is recorded → row (`translated`).
 ROWS: dict[str, Row] = {
     **{f"{module}.{name}": _row(name) for module, names in _SAME.items() for name in names},
@@ -454,7 +489,7 @@ ROWS: dict[str, Row] = {
     **{f"jax.random.{name}": _random for name in ("uniform", "normal", "randint")},
     "jax.random.split": "jax.random.split",  # of keys, which nothing uses
     "attribute:shape": lambda call: _of("shape", *call.args, like=call),
-    "jax.lax.scan": ".scan",
+    "jax.lax.scan": lambda call: _of(".scan", *call.args, like=call, **call.kwargs),
     "jax.lax.while_loop": _while_loop,
     ".while_loop": _while_loop,
     ".linear": _linear,
@@ -473,3 +508,11 @@ ROWS: dict[str, Row] = {
         )
     },
 }  # fmt: skip
+ROWS |= {
+    name: _of_arrays(ROWS[name])
+    for name in (
+        *(f"jax.numpy.{name}" for name in _OF_ARRAYS),
+        *(f"jax.lax.{name}" for name in ("top_k", "erf", "scan", "while_loop", "fori_loop")),
+        *("jax.nn.logsumexp", "jax.scipy.special.logsumexp"),
+    )
+}

@@ -116,6 +116,10 @@ class ClassStyle(Style):
         """The lines that begin a class."""
         return [f"class {cls.name}({self.base}):"]
 
+    def options(self, cls: Class) -> list[str]:
+        """The last parameters of the method that computes."""
+        return []
+
     def methods(self, cls: Class) -> list[str]:
         """The lines of further methods of a class."""
         return []
@@ -221,7 +225,7 @@ class ClassStyle(Style):
             head.append(f"    def __init__({self._signature(cls)}):")
             head += [f"        {line}" for line in [*self.begin, *init]] + [""]
         head += [f"    {line}" if line else "" for line in self.methods(cls)]
-        names = ", ".join(["self", *inputs.values()])
+        names = ", ".join(["self", *inputs.values(), *self.options(cls)])
         return [*head, f"    def {self.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Classes of ``keras.Model`` and ``keras.layers.Layer``, which run on each backend of Keras.
 
-Layers hold the mode, statistics and random numbers, and Keras hands the mode on. ``build`` makes the
-weights by a call of the shapes that were recorded, so that ``keras.models.load_model`` needs none.
+Layers hold statistics and random numbers; ``training`` is an argument of modules with dropout or
+batch normalization, as `fit` on JAX hands it to the model only. ``build`` makes the weights by a
+call of the shapes that were recorded, so that ``keras.models.load_model`` needs no other.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ model.fit(x, y)
         _LAYERS.set(program.root)
         for module in program.root.walk():
             _rename(module)
+        self.with_mode = _with_mode(program.root)
         super().__init__(program, name)
         self.decorator = f'@keras.saving.register_keras_serializable("{snake(self.name)}")'
 
@@ -110,14 +112,20 @@ model.fit(x, y)
     def _signature(self, cls: Class) -> str:
         return f"{super()._signature(cls)}, **kwargs"
 
+    def options(self, cls: Class) -> list[str]:
+        modules = [cls.module, *cls.members]
+        return ["training=None"] if not self.with_mode.isdisjoint(modules) else []
+
     def _use(self, use: Use, inputs: list[str]) -> str:
-        """A call of a child; Keras takes sizes by name."""
-        names = input_names(use.module.inputs)
+        """A call of a child with its mode; Keras takes sizes by name, and at least one argument."""
+        names = [*input_names(self.classes[use.module].module.inputs).values()]
         texts = [
-            f"{names[value]}={text}" if value is not None and value.dtype == "size" else text
-            for value, text in zip(use.module.inputs, inputs, strict=False)
+            f"{name}={text}" if value is not None and value.dtype == "size" else text
+            for name, value, text in zip(names, use.inputs, inputs, strict=False)
         ]
-        return super()._use(use, texts or inputs)
+        texts += ["training=training"] if use.module in self.with_mode else []
+        target = super()._use(use, []).removesuffix("()")
+        return f"{target}({', '.join(texts)})" if texts else f"{target}.call()"
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
         namespace["keras"] = Replaced(keras, keras_random())
@@ -132,6 +140,18 @@ model.fit(x, y)
         arrays = [ops.to_backend(x, backend) for x in inputs]
         output = model(*arrays, training=self.program.train)
         return output, {name: part_of(model, name).value for name in self.writes}
+
+
+def _with_mode(root: Module) -> set[Module]:
+    """The modules that the mode of training changes, and those that are in a list with one."""
+    modules: set[Module] = set()
+    for module in root.walk():  # children first
+        items = {name for name, child in module.children.items() if child in modules}
+        lists = {name[:-1] for name in items if is_item(name)}
+        modules |= {x for n, x in module.children.items() if is_item(n) and n[:-1] in lists}
+        if items or (module.layer and module.layer.target.endswith(_MODES)):
+            modules.add(module)
+    return modules
 
 
 def _spec(value: Value) -> str:
@@ -246,6 +266,8 @@ def _dropout(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: 
     )
 
 
+#: Layers that the mode of training changes.
+_MODES = (".BatchNormalization", ".Dropout")
 _SCALE = {"weight": "gamma", "bias": "beta"}
 _LAYERS = Layers(
     JAX,
