@@ -49,9 +49,10 @@ def gather(x, *indices):
 
 def scattered(x, indices, values, reduction=None):
     """The array with other elements at ``x[indices]``, arrays for the first axes."""
-    shape = ops.shape(sum(index * 0 for index in indices))
+    shape, rest = ops.shape(sum(index * 0 for index in indices)), x.shape[len(indices) :]
     places = ops.stack([ops.broadcast_to(index, shape) for index in indices], -1)
-    values = ops.broadcast_to(ops.cast(values, x.dtype), (*shape, *x.shape[len(indices) :]))
+    values = ops.broadcast_to(ops.cast(values, x.dtype), (*shape, *rest))
+    places, values = ops.reshape(places, (-1, len(indices))), ops.reshape(values, (-1, *rest))
     return ops.scatter_update(x, places, values, reduction=reduction)
 
 
