@@ -14,7 +14,8 @@ import pytest
 import nestarray as na
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import source_of
-from nestarray.exporters.source.printing.keras_language import LANGUAGE, ROWS
+from nestarray.exporters.source.printing.keras_language import LANGUAGE
+from nestarray.exporters.source.printing.keras_rows import ROWS
 from tests import models
 from tests.exporters.networks import NETWORKS, torch_kernel
 

@@ -15,7 +15,8 @@ from typing import Any
 import keras
 
 from nestarray import ops
-from nestarray.exporters.source.printing.keras_language import JAX, LANGUAGE, ROWS
+from nestarray.exporters.source.printing.keras_language import JAX, LANGUAGE
+from nestarray.exporters.source.printing.keras_rows import ROWS
 from nestarray.exporters.source.printing.translation import translated
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, keras_random
