@@ -31,7 +31,8 @@ _PACKAGES = {
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
     r"keras\.": "import keras",
-    r"(layers|ops)\.": "from keras import layers, ops",
+    r"layers\.": "from keras import layers",
+    r"ops\.": "from keras import ops",
     r"lax\.": "from jax import lax",
     r"nn\.": "from torch import nn",
     r"nnx\.": "from flax import nnx",
@@ -119,7 +120,9 @@ class Style(ABC):
         head = []
         for table in (_STANDARD, {**_PACKAGES, r"load_file\(": loader}):
             lines = [line for key, line in table.items() if re.search(rf"(?<![\w.]){key}", body)]
-            head.append("\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))))
+            lines = sorted(lines, key=lambda line: (line.startswith("from"), line))
+            text = "\n".join(lines).replace("layers\nfrom keras import ops", "layers, ops")
+            head.append(text)
         return formatted("\n\n".join([*head, body]))
 
     @property
