@@ -31,7 +31,7 @@ _PACKAGES = {
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
     r"keras\.": "import keras",
-    r"layers\.": "from keras import layers",
+    r"layers\.[A-Z]": "from keras import layers",
     r"ops\.": "from keras import ops",
     r"lax\.": "from jax import lax",
     r"nn\.": "from torch import nn",
