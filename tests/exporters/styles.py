@@ -16,6 +16,7 @@ TARGETS = {
     "nnx": "jax",
     "equinox": "jax",
     "mlx": "mlx",
+    "keras": "keras",
 }
 
 HAS_MLX = importlib.util.find_spec("mlx") is not None

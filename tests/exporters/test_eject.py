@@ -140,6 +140,18 @@ _PROGRAMS |= {
     optim.SGD(1e-3).update(net, tree)
     second = loss()
 """,
+    "keras": """
+    import jax
+    net, inputs = model.load(), [jax.numpy.asarray(x) for x in inputs]
+    state, values = ([x.value for x in xs] for xs in (net.non_trainable_variables, net.trainable_variables))
+    output = lambda values: net.stateless_call(values, state, *inputs)[0]
+    loss = lambda values: sum((x * x).sum() for x in leaves(output(values)))
+    first, tree = jax.jit(jax.value_and_grad(loss))(values)
+    second = jax.jit(loss)([x - 1e-3 * g for x, g in zip(values, tree)])
+    found = {id(x): g for x, g in zip(net.trainable_variables, tree)}
+    names = {name: id(model.part_of(net, name)) for name in model.load_file(model.WEIGHTS)}
+    grads = {name: found[x] for name, x in names.items() if x in found}
+""",
 }
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
@@ -194,6 +206,7 @@ def test_the_source_runs_and_trains_without_nestarray(
     program = _BLOCKED + _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     folders = [str(tmp_path / name) for name in names]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": "", "PYTHONPATH": ""}
+    environment |= {"KERAS_BACKEND": "jax"}
     subprocess.run([sys.executable, "-c", program, *folders], check=True, env=environment)
     for name in graphs:
         _check(name, style, np.load(tmp_path / name / "found.npz"))
@@ -205,6 +218,7 @@ _ENVIRONMENTS = {
     ("functional", "nnx", "equinox"): ["jax", "flax", "equinox", "optax"],
     ("module",): ["tensorflow-cpu"],
     ("mlx",): ["mlx", "mlx-cpu"],
+    ("keras",): ["keras", "jax"],
     ("numpy",): [],
 }
 
@@ -225,6 +239,7 @@ def test_the_source_runs_in_an_environment_without_nestarray(
     install = [str(python), "-m", "pip", "install", "-q", "-c", str(constraints), *packages]
     subprocess.run(install, check=True)
     environment = {"OMP_NUM_THREADS": "1", "PATH": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment |= {"KERAS_BACKEND": "jax"}
     absent = "import importlib.util as u; assert u.find_spec('nestarray') is None"
     settings: dict[str, Any] = {"check": True, "env": environment, "cwd": tmp_path}
     subprocess.run([str(python), "-c", absent], **settings)
@@ -462,7 +477,7 @@ def test_a_folder_with_other_files_is_kept(own: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.release("target")
-@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy", "keras"])
 @pytest.mark.parametrize(
     "layer",
     [
@@ -481,7 +496,7 @@ def test_single_layers(layer: torch.nn.Module, target: str, tmp_path: Path) -> N
 
 def test_errors_name_the_argument(tmp_path: Path) -> None:
     _, graph = _graph("mlp")
-    with pytest.raises(ArgumentError, match=r"target: got 'caffe', .* 'numpy', 'mlx'$"):
+    with pytest.raises(ArgumentError, match=r"target: got 'caffe', .* 'numpy', 'mlx', 'keras'$"):
         graph.eject(tmp_path / "net", "caffe")
     with pytest.raises(ArgumentError, match="style: got 'haiku' for torch, expected"):
         graph.eject(tmp_path / "net", "torch", style="haiku")

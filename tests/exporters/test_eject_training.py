@@ -163,6 +163,25 @@ model.dropout = plain
 evaluated = model.load()(tf.convert_to_tensor(x), False)
 dropped, kept = drop.load()(tf.convert_to_tensor(ones), True), drop.load()(tf.convert_to_tensor(ones), False)
 """,
+    "keras": """
+import jax, keras
+net = model.load()
+for layer in net._flatten_layers():
+    if isinstance(layer, keras.layers.Dropout):
+        layer.rate = 0.0
+trained, others = net.trainable_variables, net.non_trainable_variables
+old = [x.value for x in others]
+def loss(values):
+    y, new = net.stateless_call(values, old, x, training=True)
+    return (y * y).sum(), (y, new)
+tree, (first, new) = jax.grad(loss, has_aux=True)([x.value for x in trained])
+found = {id(x): g for x, g in zip((*trained, *others), (*tree, *new))}
+found = {name: found[id(model.part_of(net, name))] for name in model.load_file(model.WEIGHTS)}
+grads = {name: x for name, x in found.items() if name not in names}
+state = {name: found[name] for name in names}
+evaluated = model.load()(x)
+dropped, kept = drop.load()(ones, training=True), drop.load()(ones)
+""",
 }
 
 
@@ -211,6 +230,7 @@ def test_the_source_of_a_training_graph_has_both_modes(style: str, tmp_path: Pat
     program = _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     names = ",".join(_source(style).writes)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": "", "PYTHONPATH": ""}
+    environment |= {"KERAS_BACKEND": "jax"}
     command = [sys.executable, "-c", program, str(tmp_path), names]
     subprocess.run(command, check=True, env=environment)
     found = np.load(tmp_path / "found.npz")
@@ -291,7 +311,7 @@ class Counter(nn.Module):
 
 @pytest.mark.parametrize(
     ("target", "style"),
-    [("torch", None), ("jax", None), ("jax", "nnx"), ("jax", "equinox"), ("tensorflow", None), ("numpy", None),
+    [("torch", None), ("jax", None), ("jax", "nnx"), ("jax", "equinox"), ("tensorflow", None), ("numpy", None), ("keras", None),
      pytest.param("mlx", None, marks=needs_mlx)],
 )  # fmt: skip
 def test_other_state_is_assigned(target: str, style: str | None, tmp_path: Path) -> None:

@@ -75,7 +75,8 @@ def eject(
 
     Args:
         folder: the directory to write; its parent exists.
-        target: the framework, ``"torch"``, ``"jax"``, ``"tensorflow"``, ``"numpy"`` or ``"mlx"``.
+        target: the framework, ``"torch"``, ``"jax"``, ``"tensorflow"``, ``"numpy"``, ``"mlx"`` or
+            ``"keras"``, whose source runs on each backend of Keras 3.
         style: the form of the source: for JAX ``"functional"`` (functions of nested parameters,
             the default), ``"nnx"`` or ``"equinox"``; the others have one.
         overwrite: replace a folder that was written before.

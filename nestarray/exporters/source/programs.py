@@ -46,6 +46,7 @@ STYLES = {
     "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
     "mlx": {"mlx": "mlx_style"},
+    "keras": {"keras": "keras_style"},
 }
 
 

@@ -33,6 +33,16 @@ _TEXTS = {
         "reshape": "tf.reshape({}, {shape})",
         "expand": "tf.broadcast_to({}, {shape})",
     },
+    "keras": {
+        "arange": "ops.arange({sizes}{keyword})",
+        "tril": 'ops.tri({sizes}, dtype="bool")',
+        "zeros": "ops.zeros({shape}{positional})",
+        "ones": "ops.ones({shape}{positional})",
+        "full": "ops.full({shape}, {number}{positional})",
+        "scalar": "ops.convert_to_tensor({number}{positional})",
+        "reshape": "ops.reshape({}, {shape})",
+        "expand": "ops.broadcast_to({}, {shape})",
+    },
     **{
         framework: {
             "arange": f"{array}.arange({{sizes}}{{keyword}})",
@@ -60,6 +70,7 @@ _DTYPES = {
     },
     "numpy": {"arange": "int64"},
     "tensorflow": {"arange": "int32", "zeros": "float32", "ones": "float32"},
+    "keras": {"arange": "int32", "zeros": "float32", "ones": "float32"},
 }
 
 

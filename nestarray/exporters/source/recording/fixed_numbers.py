@@ -114,6 +114,24 @@ def _name(dtype: Any) -> str:
     return str(dtype).rpartition(".")[2]
 
 
+def keras_random() -> SimpleNamespace:
+    """The functions of ``keras.random`` that sources call."""
+    import keras
+
+    def draw(kind: str) -> Any:
+        def drawn(
+            shape: Any, *limits: Any, dtype: str = "float32", seed: Any = None, **named: Any
+        ) -> Any:
+            bounds = limits or ((0, 1) if kind == "integers" else _limits(**named))
+            return keras.ops.convert_to_tensor(fixed(kind, shape, dtype, *bounds))
+
+        return drawn
+
+    kinds = {"uniform": "uniform", "normal": "normal", "randint": "integers"}
+    functions = {name: draw(kind) for name, kind in kinds.items()}
+    return SimpleNamespace(**{**vars(keras.random), **functions})
+
+
 def torch_functions() -> dict[Any, Any]:
     """Function of PyTorch → the function of fixed numbers."""
     import torch

@@ -35,7 +35,7 @@ _SIZES = (
     "in_features", "out_features", "input_dims", "output_dims", "num_embeddings", "embedding_dim",
     "in_channels", "out_channels", "input_size", "hidden_size", "embed_dim", "num_heads",
     "d_model", "nhead", "dim_feedforward", "normalized_shape", "num_groups", "num_channels",
-    "num_features", "dims",
+    "num_features", "dims", "input_dim", "output_dim", "units", "filters",
 )  # fmt: skip
 
 
@@ -109,6 +109,18 @@ class ClassStyle(Style):
     def read(self, text: str, value: Value) -> str:
         """The array of a variable."""
         return text
+
+    def head(self, cls: Class) -> list[str]:
+        """The lines that begin a class."""
+        return [f"class {cls.name}({self.base}):"]
+
+    def options(self, cls: Class) -> list[str]:
+        """The last parameters of the method that computes."""
+        return []
+
+    def methods(self, cls: Class) -> list[str]:
+        """The lines of further methods of a class."""
+        return []
 
     def fields(self, names: Mapping[str, str]) -> list[str]:
         """The lines that declare the attributes of a class: name → type."""
@@ -209,12 +221,13 @@ class ClassStyle(Style):
         ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init
-        head = [f"class {cls.name}({self.base}):"]
+        head = self.head(cls)
         head += [f"    {line}" for line in self.fields(self._attributes(cls, stored))]
         if init:
             head.append(f"    def __init__({self._signature(cls)}):")
             head += [f"        {line}" for line in [*self.begin, *init]] + [""]
-        names = ", ".join(["self", *inputs.values()])
+        head += [f"    {line}" if line else "" for line in self.methods(cls)]
+        names = ", ".join(["self", *inputs.values(), *self.options(cls)])
         return [*head, f"    def {self.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:

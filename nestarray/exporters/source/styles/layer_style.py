@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
 from nestarray.exporters.source.styles.class_style import ClassStyle
@@ -54,12 +55,14 @@ class LayerStyle(ClassStyle):
 
     Attributes:
         layers: function → its layer.
+        signatures: of these functions, which say the names of arguments; by default the language.
         pooling: the prefix of the names ``"max_pool"`` and ``"avg_pool"`` of functions of windows.
     """
 
     has_channels_last = True
     has_mode = True
     layers: Mapping[str, Row]
+    signatures: Language | None = None
     pooling: str
 
     def __init__(self, program: Program, name: str) -> None:
@@ -198,7 +201,8 @@ class LayerStyle(ClassStyle):
         if not isinstance(call, Call) or call.target not in self.layers or len(module.inputs) != 1:
             return None
         make, names, weight = self.layers[call.target]
-        parameters = [*self.language.parameters(call.target)] or ["a", "b"]  # of operators
+        signatures = self.signatures or self.language
+        parameters = [*signatures.parameters(call.target)] or ["a", "b"]  # of operators
         operands = dict(zip(parameters, call.args, strict=False)) | call.kwargs
         variables = {names[key]: x for key, x in operands.items() if key in names and x is not None}
         data = [x for key, x in operands.items() if isinstance(x, Value) and key not in names]
@@ -206,12 +210,9 @@ class LayerStyle(ClassStyle):
             variables["bias"] = _added(sums, call.result)
         elif sums:
             return None
-        is_own = {*variables.values()} == {*module.variables.values()}
-        if (
-            not is_own
-            or data != module.inputs
-            or any(v.dtype != "float32" for v in variables.values())
-        ):
+        is_whole = {*variables.values()} == {*module.variables.values()}
+        is_single = all(value.dtype == "float32" for value in variables.values())
+        if not is_whole or not is_single or data != module.inputs:
             return None
         layer = make(variables, operands, len(data[0].shape))
         if layer is None:
@@ -226,3 +227,12 @@ def _added(steps: list[Any], x: Value) -> Any:
     step = steps[0]
     is_sum = len(steps) == 1 and isinstance(step, Call) and step.target == "operator.add"
     return step.args[1] if is_sum and step.args[0] is x else None
+
+
+def one_for_all(value: Any) -> Any:
+    """One number for the equal numbers of all axes."""
+    if not isinstance(value, (tuple, list)):
+        return value
+    items = [one_for_all(x) for x in value]
+    is_one = isinstance(items[0], int) and len(set(items)) == 1
+    return items[0] if is_one else tuple(value)

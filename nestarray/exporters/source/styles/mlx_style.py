@@ -16,12 +16,18 @@ import mlx.nn as nn
 import numpy as np
 
 from nestarray.dtypes import as_dtype
+from nestarray.exporters.source.printing.expressions import Expression
 from nestarray.exporters.source.printing.mlx_language import LANGUAGE, ROWS
 from nestarray.exporters.source.printing.translation import translated
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, mlx_random
 from nestarray.exporters.source.recording.records import Call, Recording, Value
 from nestarray.exporters.source.styles.class_style import part_of
-from nestarray.exporters.source.styles.layer_style import Constructor, LayerStyle, Row
+from nestarray.exporters.source.styles.layer_style import (
+    Constructor,
+    LayerStyle,
+    Row,
+    one_for_all,
+)
 from nestarray.exporters.source.tree.modules import (
     Module,
     Step,
@@ -81,13 +87,7 @@ def _windows(sizes: Mapping[str, Any], settings: Mapping[str, Any], padding: Any
     """The settings of windows, as one number where all axes have the same."""
     options = {"stride": settings["stride"], "padding": tuple(low for low, _ in padding)}
     options |= {"dilation": settings["dilation"]} if "dilation" in settings else {"dilation": 1}
-    return {key: _one_for_all(x) for key, x in ({**sizes} | options).items()}
-
-
-def _one_for_all(value: Any) -> Any:
-    """One number for the equal numbers of all axes."""
-    is_equal = isinstance(value, tuple) and len({*value}) == 1
-    return value[0] if is_equal else value
+    return {key: one_for_all(x) for key, x in ({**sizes} | options).items()}
 
 
 def _conv_transpose(
@@ -102,7 +102,7 @@ def _conv_transpose(
         return None
     sizes = {"in_channels": inner, "out_channels": outer, "kernel_size": tuple(kernel)}
     options = _windows(sizes, settings, cut)
-    options["output_padding"] = _one_for_all(tuple(low - high for low, high in cut))
+    options["output_padding"] = one_for_all(tuple(low - high for low, high in cut))
     return f"mlx.nn.ConvTranspose{len(kernel)}d", options | _bias(variables)
 
 
@@ -271,7 +271,9 @@ value, gradients = nn.value_and_grad(model, lambda: loss(model({inputs})))()
     def last_lines(self, module: Module) -> list[str]:
         variables = module.variables.items()
         names = [k for k, x in variables if x.source != "v" and x not in self.constants]
-        return [f"self.freeze(keys={LANGUAGE.value(names, str).text}, recurse=False)"] * bool(names)
+        return [
+            f"self.freeze(keys={LANGUAGE.value(names, Expression).text}, recurse=False)"
+        ] * bool(names)
 
     @property
     def weights(self) -> dict[str, np.ndarray]:

@@ -15,7 +15,12 @@ from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.class_style import part_of
 from nestarray.exporters.source.styles.jax_style import array, fix_random_numbers
-from nestarray.exporters.source.styles.layer_style import Constructor, LayerStyle, Row
+from nestarray.exporters.source.styles.layer_style import (
+    Constructor,
+    LayerStyle,
+    Row,
+    one_for_all,
+)
 
 LANGUAGE = Language(
     "jax",
@@ -70,16 +75,7 @@ def _windows(windows: Mapping[str, Any], strides: Any) -> dict[str, Any]:
     """The settings of windows, as one number where all axes have the same."""
     dilation = windows.get("rhs_dilation") or 1
     settings = {"strides": strides, "padding": windows["padding"], "kernel_dilation": dilation}
-    return {key: _one_for_all(x) for key, x in settings.items()}
-
-
-def _one_for_all(value: Any) -> Any:
-    """One number for the equal numbers of all axes."""
-    if not isinstance(value, (tuple, list)):
-        return value
-    items = [_one_for_all(x) for x in value]
-    is_one = isinstance(items[0], int) and len(set(items)) == 1
-    return items[0] if is_one else tuple(value)
+    return {key: one_for_all(x) for key, x in settings.items()}
 
 
 def _affine(variables: Mapping[str, Value], *names: str) -> dict[str, Any]:

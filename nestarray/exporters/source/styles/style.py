@@ -30,6 +30,9 @@ _PACKAGES = {
     r"F\.": "import torch.nn.functional as F",
     r"jax\.": "import jax",
     r"jnp\.": "import jax.numpy as jnp",
+    r"keras\.": "import keras",
+    r"layers\.[A-Z]": "from keras import layers",
+    r"ops\.": "from keras import ops",
     r"lax\.": "from jax import lax",
     r"mx\.": "import mlx.core as mx",
     r"nnx\.": "from flax import nnx",
@@ -42,7 +45,7 @@ _PACKAGES = {
 }
 _WEIGHTS = 'WEIGHTS = Path(__file__).with_name("weights.safetensors")'
 #: Framework → the module of safetensors that loads its arrays, if it has another name.
-_LOADERS = {"jax": "flax"}
+_LOADERS = {"jax": "flax", "keras": "numpy"}
 
 
 class Style(ABC):
@@ -121,7 +124,9 @@ class Style(ABC):
         network = f"from {framework} import nn"
         for table in (_STANDARD, {**_PACKAGES, r"nn\.": network, r"load_file\(": loader}):
             lines = [line for key, line in table.items() if re.search(rf"(?<![\w.]){key}", body)]
-            head.append("\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))))
+            lines = sorted(lines, key=lambda line: (line.startswith("from"), line))
+            text = "\n".join(lines).replace("layers\nfrom keras import ops", "layers, ops")
+            head.append(text)
         return formatted("\n\n".join([*head, body]))
 
     @property
