@@ -3,6 +3,7 @@
 # its annotations say that most functions may return None
 # pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false
 # pyright: reportOptionalOperand=false, reportGeneralTypeIssues=false, reportArgumentType=false
+# pyright: reportOperatorIssue=false, reportOptionalIterable=false
 
 from __future__ import annotations
 
