@@ -1,7 +1,7 @@
 """Classes of ``mlx.nn.Module``, with layers of MLX.
 
 The calls of JAX with the channels last are recorded, and those that are no layers are translated
-(`mlx_language`). MLX has the output channels of a weight first.
+(`mlx_rows`). MLX has the output channels of a weight first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 
 from nestarray.dtypes import as_dtype
 from nestarray.exporters.source.printing.expressions import Expression
-from nestarray.exporters.source.printing.mlx_language import LANGUAGE, ROWS
+from nestarray.exporters.source.printing.mlx_language import LANGUAGE
+from nestarray.exporters.source.printing.mlx_rows import ROWS
 from nestarray.exporters.source.printing.translation import translated
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, mlx_random
 from nestarray.exporters.source.recording.records import Call, Recording, Value
