@@ -8,8 +8,7 @@ from nestarray.exporters.source.styles.style import Style
 
 _TEMPLATE = """# {name}
 
-`model.py` defines the model {form}; `weights.safetensors` holds its weights. Both need `{library}` and
-`safetensors` only.
+`model.py` defines the model {form}; `weights.safetensors` holds its weights. Both need {packages} only.
 
 ```python
 {usage}
@@ -46,8 +45,10 @@ def readme(style: Style, inputs: Sequence[str], error: float) -> str:
     words = {**style.words(), "inputs": ", ".join(inputs)}
     parts = {name: getattr(style, name).strip().format(**words) for name in ("usage", "training")}
     parts["training"] = f"\nTo train it{parts['training']}\n" if style.training else ""
+    loads_itself = "safetensors import" not in style.text
+    packages = [f"`{style.library}`", *([] if loads_itself else ["`safetensors`"])]
     return _TEMPLATE.format(
-        name=style.name, form=style.form, library=style.library, modes=_modes(style), error=error,
+        name=style.name, form=style.form, packages=" and ".join(packages), modes=_modes(style), error=error,
         **parts,
     )  # fmt: skip
 
