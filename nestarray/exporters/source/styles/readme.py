@@ -45,7 +45,7 @@ def readme(style: Style, inputs: Sequence[str], error: float) -> str:
     words = {**style.words(), "inputs": ", ".join(inputs)}
     parts = {name: getattr(style, name).strip().format(**words) for name in ("usage", "training")}
     parts["training"] = f"\nTo train it{parts['training']}\n" if style.training else ""
-    loads_itself = "safetensors import" not in style.text
+    loads_itself = "from safetensors" not in style.text
     packages = [f"`{style.library}`", *([] if loads_itself else ["`safetensors`"])]
     return _TEMPLATE.format(
         name=style.name, form=style.form, packages=" and ".join(packages), modes=_modes(style), error=error,
