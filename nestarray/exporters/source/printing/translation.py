@@ -2,6 +2,10 @@
 
 MLX and `keras.ops` follow NumPy's names, as JAX does: the calls of JAX are recorded, and a row of a
 language's table says how the library spells each. A call without a row raises an error that names it.
+
+A language has its spelling in ``<name>_language.py``, rows in ``<name>_rows.py``, the form of its classes
+and its layers in ``styles/<name>_style.py``, and functions that the library lacks in
+``functions/<name>_functions.py``; `programs.STYLES` lists it.
 """
 
 from __future__ import annotations
