@@ -3,7 +3,7 @@
 # its annotations say that most functions may return None
 # pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false
 # pyright: reportOptionalOperand=false, reportGeneralTypeIssues=false, reportArgumentType=false
-# pyright: reportOperatorIssue=false, reportOptionalIterable=false
+# pyright: reportOperatorIssue=false, reportOptionalIterable=false, reportCallIssue=false
 
 from __future__ import annotations
 
@@ -41,6 +41,18 @@ def embedding(indices, weight, *, padding_idx):
     rows = ops.take(weight, indices, axis=0)
     is_padding = ops.expand_dims(ops.equal(indices, padding_idx), -1)
     return ops.where(is_padding, ops.stop_gradient(rows), rows)
+
+
+def var(x, *, axis=None, keepdims=False, correction):
+    """The variance, divided by the number of elements − correction."""
+    mean = ops.mean(x, axis=axis, keepdims=True)
+    count = math.prod(x.shape) / math.prod(mean.shape)
+    return ops.var(x, axis=axis, keepdims=keepdims) * count / (count - correction)
+
+
+def std(x, *, axis=None, keepdims=False, correction):
+    """The root of the variance."""
+    return ops.sqrt(var(x, axis=axis, keepdims=keepdims, correction=correction))
 
 
 def gather(x, *indices):

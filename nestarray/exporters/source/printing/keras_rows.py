@@ -13,7 +13,13 @@ from typing import Any
 from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.printing.expressions import BINARY
 from nestarray.exporters.source.printing.keras_language import LANGUAGE, call_of, new_call
-from nestarray.exporters.source.printing.keras_windows import conv, conv_transpose, pool, resize
+from nestarray.exporters.source.printing.keras_windows import (
+    conv,
+    conv_transpose,
+    pool,
+    pool_channels_first,
+    resize,
+)
 from nestarray.exporters.source.printing.translation import Row
 from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
 from nestarray.graph.node import map_leaves
@@ -72,6 +78,26 @@ def _reduction(name: str) -> Row:
         return [cast, call_of(name, cast.result, *args, like=call, **kwargs)]
 
     return row
+
+
+def _spread(name: str) -> Row:
+    """A variance or a deviation; a function of the source for another divisor."""
+
+    def row(call: Call) -> Call:
+        settings = dict(call.kwargs)
+        correction = settings.pop("correction", settings.pop("ddof", 0))
+        if correction == 0:
+            return call_of(name, *call.args, like=call, **settings)
+        return call_of(f".{name}", *call.args, like=call, correction=correction, **settings)
+
+    return row
+
+
+def _taken(call: Call) -> Call | None:
+    """Elements at indices, which are in range."""
+    settings = {name: x for name, x in call.kwargs.items() if name != "mode"}
+    is_inside = call.kwargs.get("mode") in (None, "fill", "promise_in_bounds")
+    return call_of("take_along_axis", *call.args, like=call, **settings) if is_inside else None
 
 
 def _argsort(call: Call) -> Call | list[Call]:
@@ -273,9 +299,9 @@ _SAME = {
         "logical_xor", "matmul", "max", "maximum", "median", "min", "minimum", "mod",
         "moveaxis", "multiply", "nan_to_num", "negative", "not_equal", "ones", "ones_like", "outer",
         "power", "ravel", "reciprocal", "repeat", "reshape", "sort", "roll", "searchsorted", "sign",
-        "sin", "sinh", "split", "sqrt", "square", "squeeze", "stack", "std", "subtract",
-        "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "trace",
-        "transpose", "tri", "tril", "triu", "true_divide", "trunc", "var", "vdot", "where", "zeros",
+        "sin", "sinh", "split", "sqrt", "square", "squeeze", "stack", "subtract",
+        "swapaxes", "take", "tan", "tanh", "tensordot", "trace",
+        "transpose", "tri", "tril", "triu", "true_divide", "trunc", "vdot", "where", "zeros",
         "zeros_like", "add", "divide", "cross", "meshgrid", "round", "isin", "signbit", "copy",
     ),
     "jax.nn": (
@@ -309,6 +335,9 @@ ROWS: dict[str, Row] = {
     "jax.numpy.array": _array,
     "jax.numpy.astype": lambda call: call_of("cast", *call.args, like=call),
     "jax.numpy.clip": _clip,
+    "jax.numpy.var": _spread("var"),
+    "jax.numpy.std": _spread("std"),
+    "jax.numpy.take_along_axis": _taken,
     "jax.numpy.pad": lambda call: call_of(
         "pad", call.args[0], *call.args[1:], like=call,
         **{k: x for k, x in call.kwargs.items() if (k, x) != ("constant_values", 0.0)},
@@ -342,6 +371,8 @@ ROWS: dict[str, Row] = {
     "jax.image.resize": resize,
     "flax.nnx.max_pool": pool("max_pool"),
     "flax.nnx.avg_pool": pool("average_pool"),
+    ".max_pool": pool_channels_first("max_pool"),
+    ".avg_pool": pool_channels_first("average_pool"),
     **{
         f".{name}": f".{name}"
         for name in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.exporters.source.printing.keras_language import call_of, new_call
@@ -79,10 +80,10 @@ def conv_transpose(call: Call) -> list[Call] | None:
     return [whole, dataclasses.replace(call, target="operator.getitem", args=part, kwargs={})]
 
 
-def pool(name: str) -> Row:
+def pool(name: str) -> Callable[[Call], list[Call]]:
     """The maximum or the mean of windows; other borders than Keras's are padded."""
 
-    def row(call: Call) -> list[Call] | None:
+    def row(call: Call) -> list[Call]:
         x, window = call.args
         strides = tuple(call.kwargs.get("strides") or (1,) * len(window))
         padding = call.kwargs["padding"]
@@ -97,6 +98,23 @@ def pool(name: str) -> Row:
         settings |= {} if border == "valid" else {"padding": border}
         return [*pads, call_of(name, x, tuple(window), like=call, **settings)]
 
+    return row
+
+
+def pool_channels_first(name: str) -> Row:
+    """The same for images with the channels first, of which a layout was not changed."""
+
+    def row(call: Call) -> list[Call]:
+        x, y = call.args[0], call.result
+        last = [Value((n.shape[0], *n.shape[2:], n.shape[1]), n.dtype) for n in (x, y)]
+        before = dataclasses.replace(call_of("moveaxis", x, 1, -1, like=call), result=last[0])
+        settings = {"strides": call.kwargs["stride"], "padding": call.kwargs["padding"]}
+        window = call.kwargs["kernel_size"]
+        pooled = dataclasses.replace(call, args=(last[0], window), kwargs=settings, result=last[1])
+        calls = pool_last(pooled)
+        return [before, *calls, call_of("moveaxis", last[1], -1, 1, like=call)]
+
+    pool_last = pool(name)
     return row
 
 

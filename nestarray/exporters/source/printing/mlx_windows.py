@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from nestarray.exporters.source.printing.mlx_language import call_of
-from nestarray.exporters.source.recording.records import Call
+from nestarray.exporters.source.recording.records import Call, Value
 
 
 def conv(call: Call) -> Call | None:
@@ -62,8 +62,10 @@ def conv_transpose(call: Call) -> Call | None:
     return call_of(".conv_transpose", x, kernel, like=call, **settings)
 
 
-def pool(call: Call) -> Call:
+def pool(call: Call) -> Call | list[Call]:
     """A pooling of windows with a padding at both ends."""
+    if "kernel_size" in call.kwargs:
+        return _channels_first(call)
     x, window = call.args
     stride = tuple(call.kwargs.get("strides") or (1,) * len(window))
     padding = call.kwargs.get("padding", "VALID")
@@ -71,3 +73,12 @@ def pool(call: Call) -> Call:
         padding = _ends(padding, x.shape[1:-1], window, stride, (1,) * len(window))
     settings = {"kernel_size": window, "stride": stride, "padding": tuple(map(tuple, padding))}
     return dataclasses.replace(call, args=(x,), kwargs=settings)
+
+
+def _channels_first(call: Call) -> list[Call]:
+    """A call for images with the channels first, of which a layout was not changed."""
+    x, y = call.args[0], call.result
+    last = [Value((n.shape[0], *n.shape[2:], n.shape[1]), n.dtype) for n in (x, y)]
+    before = dataclasses.replace(call_of("moveaxis", x, 1, -1, like=call), result=last[0])
+    pooled = dataclasses.replace(call, args=(last[0],), result=last[1])
+    return [before, pooled, call_of("moveaxis", last[1], -1, 1, like=call)]
