@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from nestarray import lazy_imports as _lazy_imports
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node
+from nestarray.graph.node import Aval, Call, Input
 
 if _TYPE_CHECKING:
     from nestarray.graph import passes as passes
@@ -22,7 +22,7 @@ if _TYPE_CHECKING:
     from nestarray.importers.islands import island as island
     from nestarray.importers.tracing import trace_graph as trace_graph
 
-__all__ = ["Aval", "Graph", "Node", "check", "island", "passes", "trace_graph"]
+__all__ = ["Aval", "Call", "Graph", "Input", "check", "island", "passes", "trace_graph"]
 
 _lazy_imports.attach(
     __name__,

@@ -141,6 +141,7 @@ class Rows(torch.nn.Module):
 
 
 def test_lists_of_different_lengths_share_a_class(tmp_path: Path) -> None:
+    torch.manual_seed(0)
     graph = na.trace_graph(Rows().eval(), torch.randn(2, 3, 4))
     assert graph.eject(tmp_path / "torch", "torch").error < 1e-6
     text = (tmp_path / "torch" / "model.py").read_text()
