@@ -109,6 +109,11 @@ class TorchSource(EquationSource):
                 results = result_of(self.steps(graph, inputs, v, graph.s, key, override))
                 return loss(results[0]), results
 
+            if not taken:
+                output, updates = result_of(
+                    self.steps(graph, inputs, graph.v, graph.s, key, override)
+                )
+                return Result(output, updates, [None] * len(inputs))
             with derivatives():
                 (_, results), slopes = execute_with_gradients(total, taken, has_aux=True)
             return Result(results[0], results[1], [*slopes, *[None] * len(inputs)])
