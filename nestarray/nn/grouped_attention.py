@@ -207,7 +207,7 @@ class GroupedQueryAttention(Module):
 
     def _appended(
         self, cache: Container, k: Array, v: Array, places: Array
-    ) -> tuple[Container, Mapping[str, Array], Array]:
+    ) -> tuple[Container, Container | dict[str, Array], Array]:
         """The next cache, the keys and values to attend to, and the places of these."""
         new = {name: ops.astype(x, cache[name].dtype) for name, x in (("keys", k), ("values", v))}
         length, size = ops.add(places[-1], 1), cache["keys"].shape[-2]

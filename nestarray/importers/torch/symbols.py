@@ -60,9 +60,10 @@ def _computed(expression: Any, sizes: Mapping[Any, IntOrSize], example: Mapping[
         return () if expression else (Condition(0, "!=", 0),)
     args = [_computed(each, sizes, example) for each in expression.args]
     if name in _SIGNS:
-        return _compared(_SIGNS[name], *args, example)
+        left, right = args
+        return _compared(_SIGNS[name], left, right, example)
     if name == "Not":
-        return opposites(*args, example)
+        return opposites(args[0], example)
     if name == "Or":
         return functools.reduce(lambda a, b: any_of((a, b), example), args)
     function = _FUNCTIONS[name]
